@@ -1,6 +1,7 @@
 // Where jobs work: one mirror per repository, opened when first needed, and GitHub as whoever acts there.
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { openMirror, type Mirror } from '../git/mirror.ts'
 import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
@@ -65,7 +66,7 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
     resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
 
   function mirrorOf(installation: number, repository: RepositoryName): Promise<Mirror> {
-    const key = `${repository.owner}/${repository.name}`.toLowerCase()
+    const key = repositoryKey(repository)
     const known = mirrors.get(key)
     if (known !== undefined) return known
     const opened = openMirror({

@@ -2,30 +2,20 @@
 // does not answer takes no other number along.
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
+import { repositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueueLength } from '../ports/jobs.ts'
 import type { LandingStops } from '../ports/landing-stops.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import { stopsInForce } from '../gate/landing-stop.ts'
 import { isDoneWithin } from './is-done-within.ts'
+import { jobKinds } from './jobs/class-of-job.ts'
 
 /** Milliseconds: a scrape that comes sooner gets the same numbers. */
 const readAgain = 5_000
 /** Milliseconds that the store gets: Prometheus gives up after ten seconds. */
 const patience = 2_000
 
-const jobKinds = [
-  'pull',
-  'branch',
-  'sweep',
-  'group',
-  'train',
-  'publish',
-  'preview',
-  'trial',
-  'release',
-  'scan',
-] as const
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const stopKinds = ['frozen', 'audit', 'refused'] as const
 
@@ -74,7 +64,7 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
           pulls.find((one) => one.repository === repository && one.verdict === verdict)?.pulls ?? 0,
         )
     stopped.reset()
-    const named = Map.groupBy(stops, ({ repository: { owner, name } }) => `${owner}/${name}`.toLowerCase())
+    const named = Map.groupBy(stops, (stop) => repositoryKey(stop.repository))
     for (const [repository, its] of named)
       for (const kind of stopKinds) {
         const places = its.filter((stop) => stop.kind === kind)

@@ -1,7 +1,7 @@
 // Lists of what a tree holds that come from one another: a base that moved, and what a pull request makes of it, differ in a
 // few of tens of thousands of paths. What is worked out of such a list is brought up to date by what differs, not anew.
 // The values are the same either way; only their cost is another.
-import type { TreeEntry } from './path-change.ts'
+import type { ListedEntry } from './path-change.ts'
 import { firstNotBefore } from './sorted-paths.ts'
 
 /** A path, or what stands at one. */
@@ -132,7 +132,7 @@ export function keysOf<Entry extends Listed>(
 }
 
 /** The paths of a tree's entries: the same object for trees that hold the same paths, and come from one another. */
-export const pathsOf = perList<{ readonly path: string } & TreeEntry, readonly string[]>(
+export const pathsOf = perList<ListedEntry, readonly string[]>(
   (entries) => entries.map(pathOf),
   (paths, { removed, added }) => {
     const [gone, arriving] = [new Set(removed.map(pathOf)), new Set(added.map(pathOf))]

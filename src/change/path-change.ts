@@ -7,6 +7,11 @@ export interface TreeEntry {
   readonly oid: BlobSha
 }
 
+/** An entry with where it stands, from the root of the repository. */
+export interface ListedEntry extends TreeEntry {
+  readonly path: string
+}
+
 /** A path on one side only was added or removed; on both sides its mode or content differs. */
 export interface PathChange {
   readonly path: string

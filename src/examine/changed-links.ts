@@ -1,7 +1,7 @@
 // Files that read otherwise in the result though their own entries stay: symbolic links of the base whose target a
 // change touches. A new or edited link is a differing path like any other, and nobody may add one (T07).
 import type { TreeSha } from '../change/ids.ts'
-import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { PathChange, ListedEntry } from '../change/path-change.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { linkedFile } from './catalogs/linked-file.ts'
 import { linksIn } from './find-layout.ts'
@@ -9,7 +9,7 @@ import { linksIn } from './find-layout.ts'
 export interface LinkedTrees {
   readonly base: TreeSha
   /** Every entry of the base. */
-  readonly entries: readonly ({ readonly path: string } & TreeEntry)[]
+  readonly entries: readonly ListedEntry[]
   readonly result: TreeSha
   /** Paths that differ anyway. */
   readonly differing: ReadonlySet<string>

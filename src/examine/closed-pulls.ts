@@ -3,6 +3,7 @@
 import type { CarriedCommits, ClosedPull } from '../change/carried-commits.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { heldBy } from '../gate/commands.ts'
 import type { OpenPull } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
@@ -32,7 +33,7 @@ export function pullsMet(
   { repository, pull, baseRef }: Pick<Snapshot, 'repository' | 'pull' | 'baseRef'>,
 ): readonly MetPull[] {
   const heads = new Set<string>(commits.map(({ id }) => id))
-  const here = `${repository.owner}/${repository.name}`.toLowerCase()
+  const here = repositoryKey(repository)
   const named = new Set(
     commits
       .flatMap(({ closes = [] }) => closes)

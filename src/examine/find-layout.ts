@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
 import { pathsOf, sublist } from '../change/patched-list.ts'
-import type { TreeEntry } from '../change/path-change.ts'
+import type { ListedEntry, TreeEntry } from '../change/path-change.ts'
 import { recogniseLayout } from '../change/layout/recognise-layout.ts'
 import { treeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
@@ -22,7 +22,7 @@ const mostSchemas = 1000
 /** The layout of a tree with these entries. Rejects with a GitError where a file cannot be read. */
 export async function findLayout(
   { read }: Pick<Repository, 'read'>,
-  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  entries: readonly ListedEntry[],
   configured: Config['catalogs'],
 ): Promise<Layout> {
   const paths = pathsOf(entries)
@@ -65,7 +65,7 @@ export async function findLayout(
  */
 async function withoutLinks(
   catalogs: readonly CatalogRoot[],
-  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  entries: readonly ListedEntry[],
   read: Repository['read'],
 ): Promise<readonly CatalogRoot[]> {
   if (linksIn(entries).length === 0) return catalogs
@@ -85,7 +85,7 @@ async function withoutLinks(
 }
 
 /** The symbolic links among a tree's entries. */
-export const linksIn = sublist<{ readonly path: string } & TreeEntry>(({ mode }) => mode === '120000')
+export const linksIn = sublist<ListedEntry>(({ mode }) => mode === '120000')
 
 /** The entries are those of one tree, whichever it is. */
 const anyTree = treeSha('0'.repeat(40))

@@ -2,6 +2,7 @@
 // with short-lived answers from the store. What cannot be had in time is unknown.
 import { z } from 'zod'
 import { userId } from '../change/ids.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { answersFrom, questionKey, type AnswerTo, type Answers, type Question } from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
@@ -88,7 +89,7 @@ export function answerQuestions(forge: Forge, askRegistries: AskRegistries, stor
     if (question.kind === 'comment') return forge.answer(question)
     // A check can be run again at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
-    const key = `${forge.repository.owner}/${forge.repository.name} ${questionKey(question)}`.toLowerCase()
+    const key = `${repositoryKey(forge.repository)} ${questionKey(question)}`.toLowerCase()
     const cached = (await store.getCached(peopleAnswers, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)

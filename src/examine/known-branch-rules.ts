@@ -1,6 +1,7 @@
 // What a branch demands, as it was read last: kept for an hour for each repository and branch, and read anew after GitHub
 // refused something. A cache: losing it costs a few requests.
 import type { BranchRules } from '../gate/branch-rules.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
@@ -35,8 +36,7 @@ export async function knownBranchRules(
   branch: string,
   { fresh = false }: { readonly fresh?: boolean } = {},
 ): Promise<KnownBranchRules> {
-  const { owner, name } = forge.repository
-  const key = `${`${owner}/${name}`.toLowerCase()} ${branch}`
+  const key = `${repositoryKey(forge.repository)} ${branch}`
   const known = fresh ? undefined : (await store.getCached(space, [key])).get(key)
   if (known !== undefined) return known
   const permissions = await forge.permissions()

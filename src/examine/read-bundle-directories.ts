@@ -1,5 +1,6 @@
 // Reads the bundle directories that a change touches, and as much of their neighbours as tells where they stand among
 // them. From git's blobs, never checked out; what is made of a directory is kept by what is in it, and so costs once.
+import type { ListedEntry } from '../change/path-change.ts'
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
@@ -22,14 +23,7 @@ import { packedSize } from '../registry/unpack/packed-size.ts'
 import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 import { forgetfulCache } from './forgetful.ts'
-import {
-  bundleEntries,
-  contentKey,
-  hasManifest,
-  mostTouchedBytes,
-  readFiles,
-  type Listed,
-} from './read-bundle-files.ts'
+import { bundleEntries, contentKey, hasManifest, mostTouchedBytes, readFiles } from './read-bundle-files.ts'
 import { keepNeighbour, neighbourEntries, readNeighbours } from './read-neighbours.ts'
 
 export interface BundleDirectoryPlaces {
@@ -170,7 +164,7 @@ function configuredVersions(configs: ReadonlySet<string>): readonly string[] {
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
 
-function namesBelow(entries: readonly Listed[], prefix: string): ReadonlySet<string> {
+function namesBelow(entries: readonly ListedEntry[], prefix: string): ReadonlySet<string> {
   return new Set(
     entries.flatMap(({ path }) =>
       path.startsWith(prefix) && !path.slice(prefix.length).includes('/') ? [path.slice(prefix.length)] : [],
@@ -180,7 +174,7 @@ function namesBelow(entries: readonly Listed[], prefix: string): ReadonlySet<str
 
 async function judgeDirectory(
   { repository, cache }: { readonly repository: ReadTree; readonly cache: Cache },
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
   root: string,
   budget: { left: number },
 ): Promise<{
@@ -221,7 +215,7 @@ const unknownImage = 'image.invalid/unknown:unknown'
 
 async function readSettings(
   repository: ReadTree,
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
   path: string,
 ): Promise<SettingsText | undefined> {
   const entry = entries.find((one) => one.path === path)

@@ -1,5 +1,6 @@
 // What the bundles of a package say of their place, of those that a change does not touch: a few fields of each. Read once
 // by any process, then kept by the ids of the blobs that say it.
+import type { ListedEntry } from '../change/path-change.ts'
 import { createHash } from 'node:crypto'
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
@@ -8,13 +9,13 @@ import { defineCache, type Cache } from '../ports/cache.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 import { TooLarge } from './looks/look-budget.ts'
-import { bundleEntries, contentKey, hasManifest, readFiles, type Listed } from './read-bundle-files.ts'
+import { bundleEntries, contentKey, hasManifest, readFiles } from './read-bundle-files.ts'
 
 /** Of the neighbours that are read for one package; the largest public one has a third of this. */
 const mostNeighbourBytes = 96 * 1024 * 1024
 
 /** The files that tell where a bundle stands: its annotations, and the file that is named like a ClusterServiceVersion. */
-export function neighbourEntries(entries: readonly Listed[], root: string): readonly Listed[] {
+export function neighbourEntries(entries: readonly ListedEntry[], root: string): readonly ListedEntry[] {
   const its = bundleEntries(entries, root)
   const named = its.filter(({ path }) => /\/manifests\/[^/]*(?:clusterserviceversion|csv)[^/]*$/i.test(path))
   return its.filter(
@@ -47,14 +48,14 @@ function isBundleFacts(stored: unknown): stored is BundleFacts {
 }
 
 /** What facts are kept under: names and ids of all that was read for them. */
-function keyOf(wanted: readonly Listed[], root: string): string {
+function keyOf(wanted: readonly ListedEntry[], root: string): string {
   return createHash('sha256').update(contentKey(wanted, root)).digest('hex')
 }
 
 /** Keeps what a bundle says for when it is a neighbour; `files` are all of its directory, by their paths in it. */
 export async function keepNeighbour(
   cache: Cache,
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
   root: string,
   files: BundleFiles,
 ): Promise<void> {
@@ -75,12 +76,15 @@ export async function keepNeighbour(
 /** Facts of every bundle directory; those in `known` are not read. Undefined where they are too large together. */
 export async function readNeighbours(
   { repository, cache }: { readonly repository: ReadTree; readonly cache: Cache },
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
   root: string,
   known: ReadonlyMap<string, BundleFacts>,
 ): Promise<ReadonlyMap<string, BundleFacts> | undefined> {
   const found = new Map<string, BundleFacts | undefined>(known)
-  const missing = new Map<string, { readonly its: string; readonly wanted: readonly Listed[]; key: string }>()
+  const missing = new Map<
+    string,
+    { readonly its: string; readonly wanted: readonly ListedEntry[]; key: string }
+  >()
   for (const [version, all] of byVersion(entries, root)) {
     const its = `${root}/${version}`
     if (found.has(version) || !hasManifest(all, its)) continue
@@ -119,8 +123,11 @@ export async function readNeighbours(
 }
 
 /** What lies in each directory of a bundle. */
-function byVersion(entries: readonly Listed[], root: string): ReadonlyMap<string, readonly Listed[]> {
-  const found = new Map<string, Listed[]>()
+function byVersion(
+  entries: readonly ListedEntry[],
+  root: string,
+): ReadonlyMap<string, readonly ListedEntry[]> {
+  const found = new Map<string, ListedEntry[]>()
   for (const entry of entries) {
     const place = bundlePlaceOf(entry.path)
     if (place === undefined || place.root !== `${root}/${place.version}`) continue

@@ -1,15 +1,13 @@
 // The trees that one look at a pull request is about: what it has listed and read of them is not asked of git again,
 // whoever wants it and however often. A look at ten thousand files is no ten thousand questions.
 import type { BlobSha, TreeSha } from '../change/ids.ts'
-import type { TreeEntry } from '../change/path-change.ts'
+import type { ListedEntry, TreeEntry } from '../change/path-change.ts'
 import { firstNotBefore } from '../change/sorted-paths.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
-export type Entry = { readonly path: string } & TreeEntry
-
 export interface Known {
   /** All files of whole trees, as the repository lists them. */
-  readonly trees: ReadonlyMap<TreeSha, readonly Entry[]>
+  readonly trees: ReadonlyMap<TreeSha, readonly ListedEntry[]>
   /** What is read already, or on its way. */
   readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
 }
@@ -34,13 +32,13 @@ export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): Re
 }
 
 /** Entries are sorted: looking one up costs less than an index of them all. */
-function entryIn(entries: readonly Entry[], path: string): TreeEntry | undefined {
+function entryIn(entries: readonly ListedEntry[], path: string): TreeEntry | undefined {
   const found = entries[firstNotBefore(entries, path, (entry) => entry.path)]
   return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
 }
 
 /** The entries below a directory: they stand together. */
-function below(prefix: string, entries: readonly Entry[]): readonly Entry[] {
+function below(prefix: string, entries: readonly ListedEntry[]): readonly ListedEntry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries
   const start = `${directory}/`

@@ -5,6 +5,7 @@ import type { CommentMemory } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 import type { RepositoryMemory } from './repository-memory.ts'
+import type { Target } from './target.ts'
 
 /** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
@@ -19,11 +20,6 @@ export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly monotonic?: () => number
   /** Waits so many milliseconds. Absent: what GitHub failed to answer is not tried again in place. */
   readonly pause?: (milliseconds: number) => Promise<void>
-}
-
-interface Target {
-  readonly owner: string
-  readonly repo: string
 }
 
 /** As much of an issue as tells whether it is ours. */

@@ -5,11 +5,7 @@ import { ownBranchPrefix, type Action, type OwnPull, type Performed } from '../p
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-
-interface Target {
-  readonly owner: string
-  readonly repo: string
-}
+import type { Target } from './target.ts'
 
 export type OwnPullAction = Extract<
   Action,

@@ -5,11 +5,7 @@ import type { Action } from '../ports/forge.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-
-interface Target {
-  readonly owner: string
-  readonly repo: string
-}
+import type { Target } from './target.ts'
 
 /** Answers with the pull request's number. Rejects with a ForgeError, or with what Octokit rejects with. */
 export async function proposeTree(

@@ -6,11 +6,7 @@ import type { Action } from '../ports/forge.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { ActingApp } from './own-issues.ts'
-
-interface Target {
-  readonly owner: string
-  readonly repo: string
-}
+import type { Target } from './target.ts'
 
 interface ReviewComment {
   readonly id: number

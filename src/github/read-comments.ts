@@ -3,6 +3,7 @@
 import { linesRead } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
 import type { Comment, RepositoryName } from '../change/snapshot.ts'
+import { pullKey } from '../change/repository-key.ts'
 import { commentMarker } from '../messages/report.ts'
 import type { OwnComment } from '../ports/forge.ts'
 import type { CommentMemory, KeptComments } from './comment-memory.ts'
@@ -48,7 +49,7 @@ export async function readComments(
   count: number | undefined,
   anew: boolean,
 ): Promise<readonly Comment[]> {
-  const kept = anew ? undefined : reader.memory?.get(keyOf(reader, pull))
+  const kept = anew ? undefined : reader.memory?.get(pullKey(reader.repository, pull))
   if (kept !== undefined && count !== undefined) {
     const now = await readSince(reader, pull, kept)
     if (now.comments.size === count) return [...now.comments.values()]
@@ -62,7 +63,7 @@ export async function findOwnComment(
   pull: PullNumber,
 ): Promise<OwnComment | undefined> {
   const { octokit, repository, memory } = reader
-  const before = memory?.get(keyOf(reader, pull))
+  const before = memory?.get(pullKey(reader.repository, pull))
   const kept = before && (await readSince(reader, pull, before))
   const id = (kept ?? (await readAll(reader, pull))).own
   if (id === undefined) return undefined
@@ -96,7 +97,7 @@ export async function findOwnComments(
 
 /** What was remembered of them proved wrong. */
 export function forgetComments(reader: CommentReader, pull: PullNumber): void {
-  reader.memory?.forget(keyOf(reader, pull))
+  reader.memory?.forget(pullKey(reader.repository, pull))
 }
 
 /** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
@@ -107,12 +108,12 @@ export function keepComments(
   own: number | undefined,
 ): void {
   const byId = new Map(comments.map((comment) => [comment.id, comment]))
-  reader.memory?.set(keyOf(reader, pull), { comments: byId, own })
+  reader.memory?.set(pullKey(reader.repository, pull), { comments: byId, own })
 }
 
 async function readAll(reader: CommentReader, pull: PullNumber): Promise<Omit<KeptComments, 'readAt'>> {
   const read = await taken(reader, new Map(), await list(reader, pull))
-  reader.memory?.set(keyOf(reader, pull), read)
+  reader.memory?.set(pullKey(reader.repository, pull), read)
   return read
 }
 
@@ -123,7 +124,7 @@ async function readSince(reader: CommentReader, pull: PullNumber, kept: KeptComm
   )
   const since = new Date(Math.max(0, last - lag)).toISOString()
   const read = await taken(reader, kept.comments, await list(reader, pull, since), kept.own)
-  reader.memory?.set(keyOf(reader, pull), { ...read, readAt: kept.readAt })
+  reader.memory?.set(pullKey(reader.repository, pull), { ...read, readAt: kept.readAt })
   return read
 }
 
@@ -170,10 +171,6 @@ async function isOwn(
   return (
     user?.type === 'Bot' && login !== undefined && user.login.toLowerCase() === (await login()).toLowerCase()
   )
-}
-
-function keyOf({ repository }: Pick<CommentReader, 'repository'>, pull: PullNumber): string {
-  return `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
 }
 
 function toComment(view: CommentView): Comment {

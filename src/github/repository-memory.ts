@@ -1,6 +1,7 @@
 // What seldom changes about a repository, as it was last read: its default branch, for a minute, and its global id. Kept in
 // memory alone.
 import type { RepositoryName } from '../change/snapshot.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface RepositoryMemory {
@@ -18,15 +19,14 @@ const longest = 60_000
 export function openRepositoryMemory(clock: Pick<Clock, 'now'>): RepositoryMemory {
   const kept = new Map<string, { readonly branch: string; readonly readAt: number }>()
   const ids = new Map<string, string>()
-  const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
   return {
     defaultBranch: (repository) => {
-      const known = kept.get(keyOf(repository))
+      const known = kept.get(repositoryKey(repository))
       return known !== undefined && clock.now() - known.readAt < longest ? known.branch : undefined
     },
     keepDefaultBranch: (repository, branch) =>
-      void kept.set(keyOf(repository), { branch, readAt: clock.now() }),
-    idOf: (repository) => ids.get(keyOf(repository)),
-    keepId: (repository, id) => void ids.set(keyOf(repository), id),
+      void kept.set(repositoryKey(repository), { branch, readAt: clock.now() }),
+    idOf: (repository) => ids.get(repositoryKey(repository)),
+    keepId: (repository, id) => void ids.set(repositoryKey(repository), id),
   }
 }

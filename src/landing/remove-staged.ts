@@ -1,6 +1,7 @@
 // Temporary branches that an ended process left on GitHub are removed by the sweep. Looked for at once where a landing
 // has made one since the last time that none was found, and now and then everywhere.
 import type { RepositoryName } from '../change/snapshot.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { readTemporaryBranch, temporaryBranches } from '../gate/temporary-branch.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 import type { Merging } from '../ports/merging.ts'
@@ -13,11 +14,10 @@ const space = defineCache<'used' | 'clean'>('temporary branches', {
   version: 1,
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
-const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 
 /** Written before a temporary branch is made: the next sweep looks for it. */
 export async function noteStaging(name: RepositoryName, store: Pick<Cache, 'putCached'>): Promise<void> {
-  await store.putCached(space, new Map([[keyOf(name), 'used']]), quietSeconds)
+  await store.putCached(space, new Map([[repositoryKey(name), 'used']]), quietSeconds)
 }
 
 export interface SweepPlaces {
@@ -31,7 +31,7 @@ export async function removeLeftStaged(
   name: RepositoryName,
   { merging, store, leaseSeconds }: SweepPlaces,
 ): Promise<void> {
-  if ((await store.getCached(space, [keyOf(name)])).get(keyOf(name)) === 'clean') return
+  if ((await store.getCached(space, [repositoryKey(name)])).get(repositoryKey(name)) === 'clean') return
   const left = await merging.branchesBelow(temporaryBranches)
   for (const { name: branch } of left) {
     const landing = readTemporaryBranch(branch)
@@ -44,5 +44,5 @@ export async function removeLeftStaged(
       await store.releaseLease(lease)
     }
   }
-  if (left.length === 0) await store.putCached(space, new Map([[keyOf(name), 'clean']]), quietSeconds)
+  if (left.length === 0) await store.putCached(space, new Map([[repositoryKey(name), 'clean']]), quietSeconds)
 }

@@ -2,7 +2,7 @@
 // Blobs are read, never checked out; no method takes a ref name that a pull request could choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 import type { CarriedCommits } from '../change/carried-commits.ts'
-import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 
 export type MergeResult =
@@ -81,7 +81,7 @@ export interface Repository {
   /** Tree to tree, rename detection off, modes included, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
   /** Every file of a tree below `prefix` ('' for all), recursively, sorted by path. */
-  list(tree: TreeSha, prefix?: string): Promise<readonly ({ readonly path: string } & TreeEntry)[]>
+  list(tree: TreeSha, prefix?: string): Promise<readonly ListedEntry[]>
   /** The blob at a path of a tree, or undefined. */
   entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
   /** A blob's bytes. Rejects with GitError `missing` when the object is not here, `too-large` above `limit` bytes. */

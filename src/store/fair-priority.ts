@@ -3,7 +3,7 @@
 // (start-time fair queuing), so nobody waits for ever. Kept as pg-boss' priority: higher is taken first.
 import type { Job } from '../ports/jobs.ts'
 import type { Sql } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 
 /** A scan is patient: nobody waits for it, and it comes in many small jobs. Behind every place of a pull request. */
 const scans = -1_000_000_000

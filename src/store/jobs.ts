@@ -14,7 +14,7 @@ import { PgBoss } from 'pg-boss'
 import type { Job, WaitingJobs } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
 import { fairPriority } from './fair-priority.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { storableText } from './storable-text.ts'
 import { asStoreError } from './store-error.ts'
 

@@ -4,7 +4,7 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import type { LandingStop, StopAuthor, StopEvent, StopKind, StopPlace } from '../gate/landing-stop.ts'
 import type { LandingStops, ParkedPull } from '../ports/landing-stops.ts'
 import type { Database, Sql } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 import { storableText } from './storable-text.ts'
 

@@ -1,17 +1,13 @@
 // What the bot is about to land and what it landed: written before the push, settled after it.
 import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { BegunLanding, Intent } from '../ports/landings.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 import { StoreError } from './store-error.ts'
-
-/** One spelling per repository: GitHub does not tell upper from lower case. */
-export function repositoryKey({ owner, name }: RepositoryName): string {
-  return `${owner}/${name}`.toLowerCase()
-}
 
 interface IntentRow {
   readonly id: number

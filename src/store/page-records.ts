@@ -11,7 +11,7 @@ import type {
   VerdictChange,
 } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 import { openRecordedCatalogs } from './recorded-catalogs.ts'
 

@@ -5,7 +5,7 @@ import type { Coverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord } from '../gate/commands.ts'
 import type { PullMemory, SeenPush } from '../ports/pull-memory.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 
 export function openPullMemory(database: Database): Required<PullMemory> {

@@ -3,7 +3,7 @@ import { pullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { ReadyPulls } from '../ports/ready-pulls.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 
 export function openReadyPulls(database: Database): ReadyPulls {

@@ -7,7 +7,7 @@ import {
 } from '../change/recorded-package.ts'
 import type { PageRecords } from '../ports/page-records.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 import { storedKey } from './stored-values.ts'
 

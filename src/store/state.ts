@@ -1,7 +1,7 @@
 // What must survive and has no table of its own. A value that cannot be read back is an error, never nothing.
 import type { State } from '../ports/state.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 import { StoreError } from './store-error.ts'
 import { batches, storedKey, storedRows } from './stored-values.ts'

@@ -2,7 +2,7 @@
 import { commitSha } from '../change/ids.ts'
 import type { Verdicts } from '../ports/verdicts.ts'
 import type { Database } from './database.ts'
-import { repositoryKey } from './landings.ts'
+import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
 
 interface Row {

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { CommitSha } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import { pullKey } from '../../change/repository-key.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import { fetchAgreeing } from './fetch-agreeing.ts'
@@ -25,7 +26,7 @@ const rememberedSeconds = 30 * 24 * 3600
 /** Rejects with a GitError of anything but the head, and with a ForgeError or StoreError. */
 export async function bringCommits(snapshot: Snapshot, place: JobContext<Cache>): Promise<Brought> {
   const { repository, app } = place
-  const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
+  const key = pullKey(snapshot.repository, snapshot.pull)
   const before = (await app.store.getCached(refusedHeads, [key])).get(key)
   if (before?.head === snapshot.head) {
     await repository.fetch(snapshot.baseRef)

@@ -17,6 +17,9 @@ const classes: Readonly<Record<Job['kind'], WorkClass>> = {
   scan: 'scan',
 }
 
+/** Of every job there is. */
+export const jobKinds = Object.keys(classes) as Job['kind'][]
+
 /** Absent: somebody waits for it at a page or a terminal. */
 export const classOfJob = (kind: Job['kind'] | undefined): WorkClass =>
   kind === undefined ? 'look' : classes[kind]

@@ -14,6 +14,7 @@ import { answerCommands } from './answer-commands.ts'
 import { fetchAgreeing } from './fetch-agreeing.ts'
 import { isServed } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
+import { lookAgain } from './look-again.ts'
 import { lookAtPull } from './look-at-pull.ts'
 
 /** Milliseconds: longer than a delivery may be late, shorter than anybody waits before they comment again. */
@@ -43,9 +44,7 @@ export async function obeyOnClosed(closed: Snapshot, place: Obeying): Promise<vo
       if (!onRecord.has(record.comment)) await sayUnclear(record, snapshot, place)
     if (commands.length === comments.length) return
   }
-  const { installation } = place
-  const { repository, pull } = closed
-  await store.enqueue({ kind: 'pull', installation, repository, pull }, undecidedWait)
+  await lookAgain(closed.pull, place, undecidedWait)
 }
 
 /** An open pull request's own comment says it; that of a merged one tells of the merge. */

@@ -3,30 +3,31 @@
 import { questionKey, type Question } from '../../checks/questions.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import type { Answer } from '../../examine/gather-answers.ts'
 import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
-import { settle } from '../../landing/settle-landings.ts'
-import { settleLeft } from '../../landing/settle-left.ts'
 import { answerCommands } from './answer-commands.ts'
-import { obeyOnClosed } from './closed-commands.ts'
 import { awaitGitHub } from './await-github.ts'
 import { bringCommits } from './bring-commits.ts'
+import { isLanded } from './is-landed.ts'
 import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
+import { lookAgain } from './look-again.ts'
 import { lookAtMalformed, lookAtPull, type Seen } from './look-at-pull.ts'
-import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
-import { dropTrials, wishTrial } from './trial/wish-trial.ts'
+import { wishPreview } from './publish/wish-preview.ts'
+import { wishTrial } from './trial/wish-trial.ts'
 import { recordEnd, recordLook } from './record-look.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
 import { secondsToSayReady } from './say-later.ts'
+import { seeClosed } from './see-closed.ts'
 import { seeElsewhere } from './see-elsewhere.ts'
-import { recordOf, settleOptions, showLook } from './show-look.ts'
+import { settleBegun } from './settle-begun.ts'
+import { recordOf, showLook } from './show-look.ts'
 import { statusPage } from './status-page.ts'
-import { noteTold } from './told-landings.ts'
 import type { Forge, Present, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { Turn } from './turns.ts'
@@ -35,8 +36,6 @@ import type { Turn } from './turns.ts'
 const busySeconds = 2
 /** Seconds until it is asked again what became of a landing: GitHub gives up on its own merge within them. */
 const unclearSeconds = 30
-/** Seconds after which one that is closed is looked at again, because somebody is landing on its branch. */
-const landingSeconds = 5
 /** How often a look starts again within one job, because of commands that were carried out, before it goes back to the queue. */
 const attempts = 5
 
@@ -124,11 +123,6 @@ async function look(
   answers: Map<string, Answer>,
 ): Promise<Looked | undefined> {
   const { forge, app } = place
-  const lookAgain = (after: number) =>
-    app.store.enqueue(
-      { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
-      after,
-    )
   let size: PullSize | undefined
   let present: Present | undefined
   const snapshot = await forge.readSnapshot(pull, {
@@ -144,11 +138,14 @@ async function look(
     await recordEnd({ repository: forge.repository, pull }, 'closed', place)
     return undefined
   }
-  if (snapshot.state !== 'open') return seeClosed(snapshot, place, present)
+  if (snapshot.state !== 'open') {
+    await seeClosed(snapshot, place, present)
+    return undefined
+  }
   if (!(await isServed(snapshot.baseRef, place, { kept: true }))) {
     await seeElsewhere(snapshot, app.store)
     // It may have been for another branch when a landing of it was begun: what is merged is told on it wherever it is now.
-    if (!(await settleBegun(pull, place))) await lookAgain(unclearSeconds)
+    if (!(await settleBegun(pull, place))) await lookAgain(pull, place, unclearSeconds)
     if (await isLanded(snapshot, place)) await reportMerged(pull, place, { present })
     return undefined
   }
@@ -163,12 +160,15 @@ async function look(
   if (brought.kind === 'malformed')
     return { examination: await lookAtMalformed(snapshot, brought.why, place), present }
   if (brought.kind === 'stale') {
-    await lookAgain(busySeconds)
+    await lookAgain(pull, place, busySeconds)
     return undefined
   }
   const fetched = brought.snapshot
   // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
-  if (fetched.state !== 'open') return seeClosed(fetched, place, undefined)
+  if (fetched.state !== 'open') {
+    await seeClosed(fetched, place)
+    return undefined
+  }
   await turn.giveWay()
   const started = performance.now()
   const hints: LookHints = {
@@ -180,7 +180,7 @@ async function look(
   if (examination.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await awaitGitHub(fetched, place)
     if (becomes === 'merged') await reportMerged(pull, place, { present })
-    if (becomes === 'wait') await lookAgain(busySeconds)
+    if (becomes === 'wait') await lookAgain(pull, place, busySeconds)
     if (becomes !== 'open') return undefined
   }
   const examined = Math.round(performance.now() - started)
@@ -197,14 +197,9 @@ async function look(
   return { examination, present }
 }
 
-/** Whether we merged this very head. */
-async function isLanded({ repository, pull, head }: Snapshot, { app }: JobContext<Store>): Promise<boolean> {
-  return (await app.store.landingOf(repository, pull))?.head === head
-}
-
 /** Of one repository's pull requests, those of one account wait for one another. */
 function whoseOf(author: Snapshot['author'], { repository }: Forge): string {
-  return `${repository.owner}/${repository.name} ${author?.id ?? 'nobody'}`.toLowerCase()
+  return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
 /** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
@@ -212,71 +207,4 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
   const open = await app.store.openLandings(forge.repository)
   if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
     await merging.dequeue(pull)
-}
-
-/** What was given up before its push arrived is merged all the same: the branch says so, and then so do we. */
-async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>): Promise<void> {
-  const { store } = place.app
-  if ((await store.landingOf(repository, pull)) !== undefined) return
-  for (const intent of await store.abandonedLandings(repository, pull)) {
-    // Of what GitHub itself merged, nobody knows whether it was for us or for somebody else.
-    if (intent.method !== undefined && intent.method.kind !== 'push') continue
-    if ((await settle(intent, settleOptions(place))).kind === 'landed') return
-  }
-}
-
-/** What an earlier process began for a pull request that waits now. False: nobody can tell yet what became of it. */
-function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolean> {
-  const { leaseSeconds } = place.app.settings
-  return settleLeft(place.forge.repository, pull, { ...settleOptions(place), leaseSeconds })
-}
-
-async function seeClosed(
-  snapshot: Snapshot,
-  place: JobContext<Store>,
-  present: Present | undefined,
-): Promise<undefined> {
-  await finishClosed(snapshot, place, present)
-  await obeyOnClosed(snapshot, place)
-  return undefined
-}
-
-/** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(
-  snapshot: Snapshot,
-  place: JobContext<Store>,
-  present: Present | undefined,
-): Promise<void> {
-  const { app, forge } = place
-  await app.store.dropReady(forge.repository, [snapshot.pull])
-  await dropPreviews(snapshot.pull, place)
-  // What is merged meanwhile is tried to its end: its report says what was merged.
-  if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
-  const open = await app.store.openLandings(forge.repository)
-  for (const intent of open)
-    if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
-      await settle(intent, settleOptions(place))
-  // Who is landing it right now knows what GitHub answered, and reads the branch with that.
-  if (!(await settleBegun(snapshot.pull, place)))
-    await app.store.enqueue(
-      {
-        kind: 'pull',
-        installation: place.installation,
-        repository: forge.repository,
-        pull: snapshot.pull,
-      },
-      landingSeconds,
-    )
-  if (snapshot.state === 'merged') await findLate(snapshot, place)
-  const landing = await reportMerged(snapshot.pull, place, { present })
-  await recordEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
-  if (landing === undefined) return
-  crashPoint('landing-reported')
-  await noteTold(snapshot.pull, landing.commit, place)
-  await app.store.enqueue({
-    kind: 'branch',
-    installation: place.installation,
-    repository: forge.repository,
-    branch: landing.baseRef,
-  })
 }

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { questionKey } from '../../checks/questions.ts'
 import type { CommitSha } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import { pullKey } from '../../change/repository-key.ts'
 import type { Answer } from '../../examine/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { OpenPull } from '../../ports/forge.ts'
@@ -28,9 +29,6 @@ const keptLooks = defineCache<z.infer<typeof keptLook>>('kept look', {
   version: 1,
   read: (stored) => keptLook.safeParse(stored).data,
 })
-const keyOf = ({ repository, pull }: Pick<Snapshot, 'repository' | 'pull'>) =>
-  `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
-
 /** Once what the look found is shown. */
 export async function keepLook(
   seen: Seen,
@@ -44,7 +42,11 @@ export async function keepLook(
   const shown = await digestOfShown(seen, place)
   const kept = { at: clock.now(), snapshot, answers: [...answers], shown }
   if (JSON.stringify(kept).length > largestKept) return
-  await store.putCached(keptLooks, new Map([[keyOf(snapshot), kept]]), keptSeconds)
+  await store.putCached(
+    keptLooks,
+    new Map([[pullKey(snapshot.repository, snapshot.pull), kept]]),
+    keptSeconds,
+  )
 }
 
 /**
@@ -58,7 +60,7 @@ export async function standsStill(
   openPulls: readonly OpenPull[],
 ): Promise<number | undefined> {
   const { app, forge, repository } = place
-  const key = keyOf({ repository: forge.repository, pull: open.pull })
+  const key = pullKey(forge.repository, open.pull)
   const kept = (await app.store.getCached(keptLooks, [key])).get(key)
   if (kept === undefined) return undefined
   const left = Math.floor(keptSeconds - (app.clock.now() - kept.at) / 1000)

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PullNumber } from '../../change/ids.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
 
@@ -17,15 +18,13 @@ const limitWaits = defineCache<LimitWait>('waits for the limit', {
   read: (value) => stored.safeParse(value).data,
 })
 
-const named = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
-
 function keyOf(job: Job): string {
   const rest = 'pull' in job ? ` ${job.pull}` : 'branch' in job ? ` ${job.branch}` : ''
-  return `${named(job.repository)} ${job.kind}${rest}`
+  return `${repositoryKey(job.repository)} ${job.kind}${rest}`
 }
 
 /** Also of pull requests that nobody has looked at yet: no list has those. */
-const looksOf = (repository: RepositoryName) => `${named(repository)} any pull`
+const looksOf = (repository: RepositoryName) => `${repositoryKey(repository)} any pull`
 
 /** `seconds`: until the job is taken up again. */
 export async function noteLimitWait(job: Job, seconds: number, now: number, store: Cache): Promise<void> {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
+import { pullKey } from '../../change/repository-key.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import { decide, malformedReason, refuseUnjudged, tooLargeReason } from '../../gate/decide.ts'
@@ -62,7 +63,7 @@ export async function lookAtPull(
 ): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
-  const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
+  const key = pullKey(snapshot.repository, snapshot.pull)
   const configDigest = await digestOfConfig(snapshot, place)
   if (snapshot.excess !== undefined)
     return unjudged(snapshot, configDigest, tooLargeReason(snapshot.excess), place)

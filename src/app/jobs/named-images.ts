@@ -9,7 +9,7 @@ import { referencesOfCatalog } from '../../change/references/catalog-references.
 import { referencesOfList, type NamedReference } from '../../change/references/named-references.ts'
 import { findLayout } from '../../examine/find-layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
-import type { TreeEntry } from '../../change/path-change.ts'
+import type { ListedEntry } from '../../change/path-change.ts'
 import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
@@ -26,7 +26,7 @@ export interface ScannedBranch {
   readonly tree: TreeSha
   readonly config: Config
   readonly layout: Layout
-  readonly entries: readonly ({ readonly path: string } & TreeEntry)[]
+  readonly entries: readonly ListedEntry[]
 }
 
 /** Globs can match more branches than anybody serves catalogs from. */

@@ -11,6 +11,7 @@ import {
   type RecordedCatalog,
   type RecordedPackage,
 } from '../../change/recorded-package.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { readText } from '../../examine/catalogs/catalog-loader.ts'
@@ -39,7 +40,7 @@ export async function recordCatalogs(branch: string, place: JobContext<Cache & P
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
   if (tip === undefined || !(await isServed(branch, place, { kept: true }))) return
-  const key = `${forge.repository.owner}/${forge.repository.name} ${branch}`.toLowerCase()
+  const key = `${repositoryKey(forge.repository)} ${branch}`
   if ((await app.store.getCached(recordedTips, [key])).get(key) === tip) return
   try {
     await record(branch, tip, place)

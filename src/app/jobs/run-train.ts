@@ -4,6 +4,7 @@
 // waits for that, and whoever comes next goes on.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { longestTrain, mayShareAPush, nextLength, orderTrain } from '../../gate/train.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { landUnderLease } from '../../landing/land-pull.ts'
@@ -17,13 +18,15 @@ import type { Store } from '../../ports/store.ts'
 import { keepLease } from './keep-lease.ts'
 import { isServed } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
+import { lookAgain } from './look-again.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { withDigest } from './publish-report.ts'
 import { noteQueue } from './queued-branches.ts'
 import { recordLook } from './record-look.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
-import { composed, recordOf, settleOptions } from './show-look.ts'
+import { settleOptions } from './settle-options.ts'
+import { composed, recordOf } from './show-look.ts'
 import { isTold } from './told-landings.ts'
 import { rememberBranch } from './watch-branch.ts'
 
@@ -137,7 +140,7 @@ async function board(
 ): Promise<{ readonly members: readonly Member[]; readonly unready: readonly PullNumber[] }> {
   const { store, clock } = place.app
   const end = clock.now() + boardingTime
-  const key = `${job.repository.owner}/${job.repository.name} ${job.branch}`.toLowerCase()
+  const key = `${repositoryKey(job.repository)} ${job.branch}`
   const most = (await store.getCached(lengths, [key])).get(key) ?? longestTrain
   const members: Member[] = []
   const unready: PullNumber[] = []
@@ -182,7 +185,6 @@ async function landAlone({ examined, permit, planned, checks }: Member, lease: L
   return landUnderLease(examined, permit, lease, {
     ...settleOptions(place),
     forge: place.forge,
-    leaseSeconds: place.app.settings.leaseSeconds,
     plan: () => Promise.resolve(planned),
     checks,
   })
@@ -199,10 +201,9 @@ async function landTogether(
   const { outcomes, refused } = await landTrain(members, lease, {
     ...settleOptions(place),
     forge: place.forge,
-    leaseSeconds: place.app.settings.leaseSeconds,
   })
   const { length } = members
-  const key = `${job.repository.owner}/${job.repository.name} ${job.branch}`.toLowerCase()
+  const key = `${repositoryKey(job.repository)} ${job.branch}`
   const hasLanded = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
   log.info({ repository: job.repository, branch: job.branch, length, landed: hasLanded, refused }, 'train')
   if (refused !== undefined || hasLanded === length)
@@ -244,8 +245,6 @@ async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): 
 
 /** They leave the queue, and are looked at from the start. In this order: the look puts those back that are ready. */
 async function lookAnew(pulls: readonly PullNumber[], place: Place, afterSeconds = 0): Promise<void> {
-  const { app, installation, forge } = place
-  await app.store.dropReady(forge.repository, pulls)
-  for (const pull of pulls)
-    await app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull }, afterSeconds)
+  await place.app.store.dropReady(place.forge.repository, pulls)
+  for (const pull of pulls) await lookAgain(pull, place, afterSeconds)
 }

@@ -6,10 +6,7 @@ import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
 import type { Landings } from '../../ports/landings.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { State } from '../../ports/state.ts'
-import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import { reportMismatch } from './report-mismatch.ts'
-import type { SettleOptions } from '../../landing/landing-options.ts'
 import type { Seen } from './look-at-pull.ts'
 import { publishReport, type Compose, type PublishOptions } from './publish-report.ts'
 import type { StoredReport } from './report-merged.ts'
@@ -44,19 +41,6 @@ export function composed(
     statusPage: statusPage(app.settings, forge.repository, snapshot.pull),
     ...more,
   })
-}
-
-export function settleOptions(place: JobContext<Store>): SettleOptions {
-  const { repository, merging, app } = place
-  const { store, clock } = app
-  return {
-    repository,
-    merging,
-    store,
-    clock,
-    onMismatch: (mismatch) => reportMismatch(mismatch, place),
-    onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
-  }
 }
 
 /** What others merged since, in words; the pull requests among it are those on record. */

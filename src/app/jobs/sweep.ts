@@ -1,6 +1,7 @@
 // The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
+import { pullKey } from '../../change/repository-key.ts'
 import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import { eachOf } from '../../examine/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
@@ -59,7 +60,7 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
   }
-  const keyOf = (pull: number) => `${job.repository.owner}/${job.repository.name}#${pull}`.toLowerCase()
+  const keyOf = (pull: PullNumber) => pullKey(job.repository, pull)
   const before = await app.store.getCached(
     sweptPulls,
     pulls.map(({ pull }) => keyOf(pull)),

@@ -1,5 +1,6 @@
 // Which landings were told on their pull request, once GitHub said that it is merged: nothing is left to look at there.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
+import { pullKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -11,11 +12,12 @@ const toldLandings = defineCache<string>('told landing', {
 /** Whoever landed it asks within seconds. */
 const rememberedSeconds = 3600
 
-const keyOf = (pull: PullNumber, { forge: { repository } }: JobContext) =>
-  `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
-
 export async function noteTold(pull: PullNumber, commit: CommitSha, place: JobContext<Cache>): Promise<void> {
-  await place.app.store.putCached(toldLandings, new Map([[keyOf(pull, place), commit]]), rememberedSeconds)
+  await place.app.store.putCached(
+    toldLandings,
+    new Map([[pullKey(place.forge.repository, pull), commit]]),
+    rememberedSeconds,
+  )
 }
 
 export async function isTold(
@@ -23,6 +25,6 @@ export async function isTold(
   commit: CommitSha,
   place: JobContext<Cache>,
 ): Promise<boolean> {
-  const key = keyOf(pull, place)
+  const key = pullKey(place.forge.repository, pull)
   return (await place.app.store.getCached(toldLandings, [key])).get(key) === commit
 }

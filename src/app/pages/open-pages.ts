@@ -1,6 +1,7 @@
 // The status pages' door: who asks, what for, and whether they may see it. A page reads the store, a few pages at a time;
 // strangers get what was made for the last one for some seconds. Nothing here decides about pull requests.
 import { randomUUID } from 'node:crypto'
+import { repositoryKey } from '../../change/repository-key.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
@@ -13,7 +14,6 @@ import { renderStatusPage, type Setting } from '../../web/pages/frame.ts'
 import { noticePage, noticeStatus, type Notice } from '../../web/pages/notice-page.ts'
 import type { Settings } from '../settings.ts'
 import { sendAnswer, wantedForm, type Answer } from './answer.ts'
-import { keyOf } from './read-queue.ts'
 import { openReadable } from './readable.ts'
 import { clientOf, openGate, openRequestBudget } from './request-budget.ts'
 import type { Resume } from './resume.ts'
@@ -172,7 +172,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
         (await show({ asked, form, query, setting, repositories: mine }, showing(request))) ?? 'not-found'
       )
     }
-    const found = all.find(({ repository }) => keyOf(repository) === keyOf(asked.repository))
+    const found = all.find(({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository))
     // A badge is seen on pages of others: it is never of what only somebody may see.
     const access = await readable.may(asked.page === 'badge' ? undefined : who, asked.repository, found)
     if (access === 'silent') return 'github-silent'
@@ -204,7 +204,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     if (resume === undefined || fields === undefined || !isSame(fields.get('word') ?? '', who.word))
       return notice('refused')
     const found = (await repositories()).find(
-      ({ repository }) => keyOf(repository) === keyOf(asked.repository),
+      ({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository),
     )
     if (found === undefined || (await readable.may(who, asked.repository, found)) !== 'yes')
       return notice('not-found')

@@ -1,5 +1,6 @@
 // What the pages about repositories and their queues show, read from the store alone.
 import type { RepositoryName } from '../../change/snapshot.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { sayAuthor, type LandingStop } from '../../gate/landing-stop.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
@@ -26,10 +27,10 @@ export async function readHome(store: QueueRecords, listed: readonly ListedRepos
     listed.map((one) => one.repository),
     200,
   ))
-    if (!last.has(keyOf(repository))) last.set(keyOf(repository), { pull, at: mergedAt })
+    if (!last.has(repositoryKey(repository))) last.set(repositoryKey(repository), { pull, at: mergedAt })
   return {
     repositories: listed.map(({ repository, isPublic }) => {
-      const key = keyOf(repository)
+      const key = repositoryKey(repository)
       const lastMerge = last.get(key)
       return {
         repository,
@@ -37,7 +38,7 @@ export async function readHome(store: QueueRecords, listed: readonly ListedRepos
         open: Object.fromEntries(
           counts.filter((one) => one.repository === key).map(({ verdict, pulls }) => [verdict, pulls]),
         ),
-        stops: stops.filter((stop) => keyOf(stop.repository) === key).length,
+        stops: stops.filter((stop) => repositoryKey(stop.repository) === key).length,
         ...(lastMerge && { lastMerge }),
       }
     }),
@@ -162,9 +163,7 @@ export async function readMerged(
 export async function readBadge(store: QueueRecords, { repository }: ListedRepository): Promise<BadgeModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.landingStops(repository)])
   const open = counts
-    .filter((one) => one.repository === keyOf(repository))
+    .filter((one) => one.repository === repositoryKey(repository))
     .reduce((sum, { pulls }) => sum + pulls, 0)
   return { open, stops: stops.length }
 }
-
-export const keyOf = ({ owner, name }: RepositoryName): string => `${owner}/${name}`.toLowerCase()

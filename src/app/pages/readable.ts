@@ -2,6 +2,7 @@
 // token. The answer is remembered for minutes; no answer is no.
 import type { PersonClient } from '../../github/person-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
@@ -46,7 +47,7 @@ export function openReadable({ pages, client, budget, publicFor, now }: Readable
 
   async function ask(who: Session, repository: RepositoryName): Promise<Access> {
     if (client === undefined) return 'no'
-    const key = `${who.id} ${repository.owner}/${repository.name}`.toLowerCase()
+    const key = `${who.id} ${repositoryKey(repository)}`
     const before = known.get(key)
     if (before !== undefined && before.until > now()) return before.may
     const underWay = asking.get(key)

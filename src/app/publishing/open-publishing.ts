@@ -1,6 +1,7 @@
 // Gives orders to processes that hold the credentials for pushing. The App's own process has only the name of the
 // operator's list: it reads neither that nor a credential.
 import { extname } from 'node:path'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -108,7 +109,6 @@ export function openPublishing(environment: PublishEnvironment, processes = 2): 
 
 /** Whose orders share a process: those of one repository, and what pull requests contain apart from the rest. */
 function keyOf(order: PublishOrder): string {
-  const { owner, name } = order.github
   const purpose = order.kind === 'publish' ? order.purpose : 'catalog'
-  return `${owner}/${name} ${purpose}`.toLowerCase()
+  return `${repositoryKey(order.github)} ${purpose}`
 }

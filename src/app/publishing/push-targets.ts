@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { parse } from 'yaml'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 
 const imagePattern = z.string().refine((text) => parsePattern(text) !== undefined, {
   message: 'must be HOST/PATH, or HOST/PATH/* for everything below it; no tag, no digest',
@@ -89,7 +90,7 @@ function grant(
   isCovered: (target: PushTarget) => boolean,
   what: string,
 ): Grant {
-  const name = `${github.owner}/${github.name}`.toLowerCase()
+  const name = repositoryKey(github)
   const own = targets.filter(
     (one) =>
       one.github.toLowerCase() === name &&

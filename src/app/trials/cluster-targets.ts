@@ -1,6 +1,7 @@
 // Which cluster the pull requests of a GitHub repository are tried on, as whoever runs the App says: a kubeconfig, and what a
 // trial may use there. A repository's own configuration says only whether there are trials; a pull request says nothing.
 import { createHash } from 'node:crypto'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { z } from 'zod'
 import { parse } from 'yaml'
 import type { Asking } from '../publishing/push-targets.ts'
@@ -73,7 +74,7 @@ export function clusterFor(
   targets: readonly ClusterTarget[],
   { github, installation }: Asking,
 ): ClusterTarget | undefined {
-  const name = `${github.owner}/${github.name}`.toLowerCase()
+  const name = repositoryKey(github)
   return targets.find(
     (one) =>
       one.github.toLowerCase() === name &&

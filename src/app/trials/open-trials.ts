@@ -1,6 +1,7 @@
 // Gives orders to the process that holds the clusters' kubeconfigs, and serves it the catalogs from others that hold nothing. The
 // App's own process has only the name of the operator's list.
 import { extname } from 'node:path'
+import { repositoryKey } from '../../change/repository-key.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { ServeAnswer, ServeOrder } from './catalog-process.ts'
@@ -71,7 +72,7 @@ export function openTrials(environment: Readonly<Record<string, string>>, proces
           kind: 'refused',
           why: 'the operator of the App gives no cluster: CLUSTER_TARGETS is not set',
         }
-      const key = `${order.github.owner}/${order.github.name}`.toLowerCase()
+      const key = repositoryKey(order.github)
       try {
         return await pool.run(
           order,

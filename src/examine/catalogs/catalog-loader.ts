@@ -9,7 +9,7 @@ import { isIgnoreFile, selectFiles, type Selection } from '../../catalog/load/se
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import { finding, subjectOf } from '../../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../../change/ids.ts'
-import type { TreeEntry } from '../../change/path-change.ts'
+import type { ListedEntry } from '../../change/path-change.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
@@ -26,15 +26,13 @@ export interface CatalogLoader {
 
 const linkMode = '120000'
 
-type Entry = { readonly path: string } & TreeEntry
-
 /** A catalog, and what it was loaded from. */
 interface Loaded {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ListedEntry[]
   readonly catalog: Catalog
 }
 
-function isSameEntries(some: readonly Entry[], others: readonly Entry[]): boolean {
+function isSameEntries(some: readonly ListedEntry[], others: readonly ListedEntry[]): boolean {
   return (
     some.length === others.length &&
     some.every((entry, at) => {
@@ -138,7 +136,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         return same.catalog
       }
       const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
-      const followed = (entry: Entry) => linkedFile(repository, tree, root, entry.path, entry.oid)
+      const followed = (entry: ListedEntry) => linkedFile(repository, tree, root, entry.path, entry.oid)
       const ignores = new Map<string, string>()
       for (const entry of entries) {
         if (!isIgnoreFile(entry.path)) continue
@@ -153,7 +151,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         )
       const selected = new Set(selection.files)
       // New links and submodules are refused by the ownership check (T07); opm opens those that are there already.
-      const files: (Pick<Entry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
+      const files: (Pick<ListedEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
       const dead: { path: string; facts: FileFacts }[] = []
       for (const entry of entries) {
         if (!selected.has(below(entry.path))) continue

@@ -7,7 +7,8 @@
 // id): whose look it was read for makes no difference. It has no other state to leave behind, mints no permit, and ends
 // after a look that failed, was too large or took long (look-process.ts seals what all objects share).
 import { extname } from 'node:path'
-import type { RepositoryName, Snapshot } from '../../change/snapshot.ts'
+import type { Snapshot } from '../../change/snapshot.ts'
+import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -95,7 +96,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
   const costly = new LruMap<string, true>(rememberedSlow, () => 1)
 
   function laneOf(pull: AboutPull, size: Partial<PullSize>): Lane {
-    const before = known.get(keyOf(pull))
+    const before = known.get(pullKey(pull.repository, pull.pull))
     if (before !== undefined) return before
     const { files = 0, lines = 0, comments = 0 } = size
     const isSmall = files <= smallSize.files && lines <= smallSize.lines && comments <= smallSize.comments
@@ -106,7 +107,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
     isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
     async look(order, answer, { size, onLong } = {}) {
       const { snapshot } = order
-      const key = nameOf(snapshot.repository)
+      const key = repositoryKey(snapshot.repository)
       const asked = listening(answer)
       for (
         let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
@@ -119,7 +120,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
           const why = lane === 'slow' ? whyTooLarge(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !takesLong(error)) throw asked.failure() ?? error
-          known.set(keyOf(snapshot), lane === 'small' ? 'large' : 'slow')
+          known.set(pullKey(snapshot.repository, snapshot.pull), lane === 'small' ? 'large' : 'slow')
           costly.set(authorKeyOf(snapshot), true)
           onLong?.()
         }
@@ -159,14 +160,6 @@ function whyTooLarge(error: unknown, { time, memory }: LookBudget): string | und
 
 type AboutPull = Pick<Snapshot, 'repository' | 'pull' | 'author'>
 
-function keyOf({ repository, pull }: AboutPull): string {
-  return `${nameOf(repository)}#${pull}`
-}
-
 function authorKeyOf({ repository, author }: AboutPull): string {
-  return `${nameOf(repository)} ${author?.id ?? 'nobody'}`
-}
-
-function nameOf({ owner, name }: RepositoryName): string {
-  return `${owner}/${name}`.toLowerCase()
+  return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }

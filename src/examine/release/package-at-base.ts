@@ -1,11 +1,9 @@
 // The templates and catalogs of a package as a tree has them: those that a release is written to. Each place is looked at
 // before anything is written there: through a link, or over one, nothing is.
 import type { TreeSha } from '../../change/ids.ts'
-import type { TreeEntry } from '../../change/path-change.ts'
+import type { ListedEntry } from '../../change/path-change.ts'
 import type { CatalogAtBase, PackageAtBase } from '../../checks/bundles/release-files.ts'
 import type { ReadTree } from '../../ports/repository.ts'
-
-export type Listed = { readonly path: string } & TreeEntry
 
 /** The tree holds something else than what is written. The message is for people, without a full stop. */
 export class Unwritable extends Error {
@@ -29,7 +27,7 @@ export function openPackageAtBase(
   repository: ReadTree,
   tree: TreeSha,
   directory: string,
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
 ): OpenPackage {
   const folder = `operators/${directory}/catalog-templates`
   const templates = new Map<string, Uint8Array>()
@@ -77,7 +75,7 @@ export function openPackageAtBase(
 /** Rejects with a GitError, and with Unwritable: a link would be written through, or replaced. */
 export async function readRegular(
   repository: ReadTree,
-  { path, mode, oid }: Listed,
+  { path, mode, oid }: ListedEntry,
   most: number,
 ): Promise<Uint8Array> {
   if (!mode.startsWith('100')) throw new Unwritable(`${path} is no regular file`)

@@ -1,5 +1,6 @@
 // Works out what the release of a merged bundle directory changes: from the tree of the base branch's tip alone, and from
 // what its registry says that the image holds.
+import type { ListedEntry } from '../../change/path-change.ts'
 import { compareWithImage } from '../../bundle/render/compare-with-image.ts'
 import { migrationProblem, renderBundle } from '../../bundle/render/render-bundle.ts'
 import { templateCsv } from '../../bundle/render/template-csv.ts'
@@ -12,8 +13,8 @@ import { isPlainName, isWord, planRelease, type ReleasePlan } from '../../checks
 import { releaseProblems } from '../../checks/bundles/release-problems.ts'
 import { describeChangeLines } from '../../messages/describe-change.ts'
 import type { ReadTree } from '../../ports/repository.ts'
-import { bundleEntries, hasManifest, readFiles } from '../read-bundle-files.ts'
-import { openPackageAtBase, readRegular, type Listed, type OpenPackage } from './package-at-base.ts'
+import { bundleEntries, hasManifest, readFiles, mostTouchedBytes } from '../read-bundle-files.ts'
+import { openPackageAtBase, readRegular, type OpenPackage } from './package-at-base.ts'
 import type { BundleImage, ReleaseOrder, ReleaseStanding } from './release-order.ts'
 
 type Order = Omit<ReleaseOrder, 'mirror' | 'budget'>
@@ -21,7 +22,6 @@ type Refused = Extract<ReleaseStanding, { kind: 'refused' }>
 
 /** Of all files that one release writes. The largest public one has a tenth of this. */
 const mostWritten = 256 * 1024 * 1024
-const mostBundleBytes = 128 * 1024 * 1024
 const largestSettings = 256 * 1024
 /** Complaints about the catalogs that are told; the others follow from them, as a rule. */
 const shownProblems = 3
@@ -44,7 +44,7 @@ export async function workOutRelease(order: Order, repository: ReadTree): Promis
   const plan = planRelease(ciYaml, config)
   if (plan.ok === 'nothing') return unwanted(plan.why)
   if (!plan.ok) return refused(plan.error)
-  const files = await readFiles(repository, its, root, { left: mostBundleBytes })
+  const files = await readFiles(repository, its, root, { left: mostTouchedBytes })
   const { bundle } = readRegistryBundle(files)
   if (!bundle) return refused('opm cannot read its directory')
   if (!isWord(bundle.csv.name) || !isWord(bundle.package))
@@ -134,7 +134,7 @@ async function isEverywhere(name: string, { templates }: ReleasePlan, base: Open
 
 async function readSettingsText(
   repository: ReadTree,
-  entries: readonly Listed[],
+  entries: readonly ListedEntry[],
   paths: readonly string[],
 ): Promise<SettingsText | undefined> {
   const entry = entries.find(({ path, mode }) => paths.includes(path) && mode.startsWith('100'))

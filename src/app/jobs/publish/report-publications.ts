@@ -16,6 +16,7 @@ import type { Landings } from '../../../ports/landings.ts'
 import type { State } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
 import type { JobContext } from '../job-context.ts'
+import { lookAgain } from '../look-again.ts'
 import { withDigest } from '../publish-report.ts'
 import { reportMerged } from '../report-merged.ts'
 import type { PlanProblem } from './plan-publications.ts'
@@ -200,10 +201,9 @@ async function tellPulls(standings: readonly Standing[], place: Reporting): Prom
 
 async function tellPull(pull: PullNumber, standings: readonly Standing[], place: Reporting): Promise<void> {
   try {
-    const { installation, forge, app } = place
     const landing = await reportMerged(pull, place, {
       // Its own job may be about to write the first one.
-      onMissing: () => app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull }),
+      onMissing: () => lookAgain(pull, place),
     })
     if (landing === undefined) return
     const mine = standings.filter(({ state }) => state.pulls.includes(pull))

@@ -1,0 +1,19 @@
+// What is needed to find out what became of a landing that was begun.
+import type { SettleOptions } from '../../landing/landing-options.ts'
+import type { Store } from '../../ports/store.ts'
+import type { JobContext } from './job-context.ts'
+import { reportMismatch } from './report-mismatch.ts'
+
+export function settleOptions(place: JobContext<Store>): SettleOptions & { readonly leaseSeconds: number } {
+  const { repository, merging, app } = place
+  const { store, clock } = app
+  return {
+    repository,
+    merging,
+    store,
+    clock,
+    leaseSeconds: app.settings.leaseSeconds,
+    onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
+  }
+}

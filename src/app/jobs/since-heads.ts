@@ -1,0 +1,32 @@
+// Since when something is so with the head that a pull request has now. Another head begins anew.
+import { z } from 'zod'
+import { pullKey } from '../../change/repository-key.ts'
+import type { Snapshot } from '../../change/snapshot.ts'
+import type { Cache, CacheSpace } from '../../ports/cache.ts'
+import type { JobContext } from './job-context.ts'
+
+const sinceHead = z.object({ head: z.string(), since: z.number() })
+type SinceHead = z.infer<typeof sinceHead>
+const rememberedSeconds = 24 * 3600
+
+/** For defineCache. */
+export const sinceHeadShape = {
+  version: 1,
+  read: (stored: unknown): SinceHead | undefined => sinceHead.safeParse(stored).data,
+} as const
+
+/** What is remembered in a space of its own. Forgotten, it begins again. */
+export function sinceHeads(space: CacheSpace<SinceHead>) {
+  /** Milliseconds since this was first asked about the head; 0 the first time. */
+  return async (
+    { repository, pull, head }: Snapshot,
+    { app: { store, clock } }: JobContext<Cache>,
+  ): Promise<number> => {
+    const key = pullKey(repository, pull)
+    const now = clock.now()
+    const known = (await store.getCached(space, [key])).get(key)
+    if (known?.head === head) return now - known.since
+    await store.putCached(space, new Map([[key, { head, since: now }]]), rememberedSeconds)
+    return 0
+  }
+}
