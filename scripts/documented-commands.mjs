@@ -146,7 +146,9 @@ export function partsOf(command, scripts) {
 /** What `npm ci` put there is there: a command that begins with it once more begins behind it. */
 function withoutInstalling(command, finished) {
   const install = 'npm ci && '
-  return command.startsWith(install) && finished.has('checkout npm ci') ? command.slice(install.length) : command
+  return command.startsWith(install) && finished.has('checkout npm ci')
+    ? command.slice(install.length)
+    : command
 }
 
 function pagesOf(paths) {
