@@ -2,8 +2,6 @@
 // test's own.
 import { nobodyReleases } from './release/nobody-releases.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { catalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
@@ -18,20 +16,14 @@ import type { ImageAnswer } from '../../../src/checks/questions.ts'
 import { openMirror, type Mirror } from '../../../src/git/mirror.ts'
 import { openForge } from '../../../src/github/forge.ts'
 import { openMerging } from '../../../src/github/merge-calls.ts'
-import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
+import type { GitHubApp } from '../../../src/github/github-app.ts'
 import { missingImagesMarker } from '../../../src/messages/missing-images-issue.ts'
 import type { Job, Store } from '../../../src/ports/store.ts'
 import type { Issue } from '../../../sandbox/github/world.ts'
-import { openMadeStore } from '../../store/made-store.ts'
-import {
-  allPermissions,
-  furnish,
-  privateKey,
-  secret,
-  type Furnished,
-} from '../../sandbox/github/sample-world.ts'
+import { allPermissions, type Furnished } from '../../sandbox/github/sample-world.ts'
 import { nobodyPublishes } from '../publishing/nobody-publishes.ts'
 import { nobodyTries } from '../trials/nobody-tries.ts'
+import { openJobGround, type JobGround } from './job-ground.ts'
 import { clock as realClock } from '../../store/sample-records.ts'
 
 const hour = 3600_000
@@ -40,6 +32,7 @@ const ok = (of = digest): ImageAnswer => ({ kind: 'ok', digest: of, mediaType: '
 const missing: ImageAnswer = { kind: 'missing', reason: 'the registry does not have it (404)' }
 const outage: ImageAnswer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
 
+let ground: JobGround
 let it: Furnished
 let app: GitHubApp
 let store: Store
@@ -47,24 +40,11 @@ let directory: string
 let repositories = 0
 
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
-  app = openGitHubApp({
-    appId: it.app.id,
-    privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
-    throttle: false,
-    clock: realClock,
-    log: pino({ level: 'silent' }),
-  })
-  store = await openMadeStore({ clock: realClock })
-  directory = await mkdtemp(join(tmpdir(), 'scan-'))
+  ground = await openJobGround()
+  ;({ it, app, store, directory } = ground)
 }, 180_000)
 afterAll(async () => {
-  expect(it.github.violations).toEqual([])
-  await store.close()
-  await it.stop()
-  await rm(directory, { recursive: true, force: true })
+  await ground.close()
 }, 180_000)
 
 /** A repository of its own for each test, and a bot that scans it by hand. */

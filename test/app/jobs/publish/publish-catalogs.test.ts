@@ -1,24 +1,20 @@
 // What is merged and what users get, against the sandbox's GitHub, a real mirror and a real store; the registry is in
 // memory and the time the test's own.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pino from 'pino'
-import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app.ts'
+import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
 import { rollbackWishes } from '../../../../src/app/jobs/publish/publication-state.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import { RegistryError } from '../../../../src/registry/registry-error.ts'
-import { furnish, privateKey, secret, type Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openMadeStore } from '../../../store/made-store.ts'
-import { clock as realClock } from '../../../store/sample-records.ts'
+import type { Furnished } from '../../../sandbox/github/sample-world.ts'
+import { openJobGround, type JobGround } from '../job-ground.ts'
 import { base, config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
 
 const patience = 180_000
 const catalog = 'catalogs/v4.18/alpha/catalog.yaml'
 const hour = 3600
 
+let ground: JobGround
 let it: Furnished
 let app: GitHubApp
 let store: Store
@@ -26,28 +22,15 @@ let directory: string
 const opened: PublishScene[] = []
 
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
-  app = openGitHubApp({
-    appId: it.app.id,
-    privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
-    throttle: false,
-    clock: realClock,
-    log: pino({ level: 'silent' }),
-  })
-  store = await openMadeStore({ clock: realClock })
-  directory = await mkdtemp(join(tmpdir(), 'publish-'))
+  ground = await openJobGround()
+  ;({ it, app, store, directory } = ground)
 }, patience)
 afterEach(async () => {
   it.github.clearFaults()
   for (const each of opened.splice(0)) await each.close()
 })
 afterAll(async () => {
-  await store.close()
-  await it.stop()
-  await rm(directory, { recursive: true, force: true })
-  expect(it.github.violations).toEqual([])
+  await ground.close()
 }, patience)
 
 const begin = async (given?: Readonly<Record<string, string>>): Promise<PublishScene> => {

@@ -1,10 +1,6 @@
 // Preview images: which results may have one, and that they go again.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { checkIds } from '../../../../src/findings/checks.ts'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pino from 'pino'
 import { madePreviews, previewWishes } from '../../../../src/app/jobs/publish/preview-state.ts'
 import { catalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
 import type { TrialWish } from '../../../../src/app/jobs/trial/trial-state.ts'
@@ -12,11 +8,10 @@ import { dropPreviews, wishedPreview, type Looked } from '../../../../src/app/jo
 import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
 import type { CheckOutcome } from '../../../../src/checks/check.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
-import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app.ts'
+import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
-import { furnish, privateKey, secret, type Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openMadeStore } from '../../../store/made-store.ts'
-import { clock as realClock } from '../../../store/sample-records.ts'
+import type { Furnished } from '../../../sandbox/github/sample-world.ts'
+import { openJobGround, type JobGround } from '../job-ground.ts'
 import { config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
 
 const head = commitSha('a'.repeat(40))
@@ -88,6 +83,7 @@ describe('a preview', () => {
 })
 
 describe('the preview of a pull request', () => {
+  let ground: JobGround
   let it: Furnished
   let app: GitHubApp
   let store: Store
@@ -95,18 +91,8 @@ describe('the preview of a pull request', () => {
   let scene: PublishScene
 
   beforeAll(async () => {
-    it = await furnish({ validateTraffic: true })
-    app = openGitHubApp({
-      appId: it.app.id,
-      privateKey,
-      webhookSecret: secret,
-      apiUrl: it.github.url,
-      throttle: false,
-      clock: realClock,
-      log: pino({ level: 'silent' }),
-    })
-    store = await openMadeStore({ clock: realClock })
-    directory = await mkdtemp(join(tmpdir(), 'preview-'))
+    ground = await openJobGround()
+    ;({ it, app, store, directory } = ground)
     scene = await openPublishScene(it, app, store, directory, {
       '.github/catalog-bot.yml': config('    preview: {expires: 1d}\n'),
     })
@@ -114,10 +100,7 @@ describe('the preview of a pull request', () => {
   }, 180_000)
   afterAll(async () => {
     await scene.close()
-    await store.close()
-    await it.stop()
-    await rm(directory, { recursive: true, force: true })
-    expect(it.github.violations).toEqual([])
+    await ground.close()
   }, 180_000)
 
   /** A pull request whose head stands for its validated result. */

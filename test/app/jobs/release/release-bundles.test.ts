@@ -1,10 +1,6 @@
 // The job that adds merged bundles to the catalogs, against the sandbox's GitHub, a real mirror and a real store.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pino from 'pino'
-import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app.ts'
+import type { GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import {
   catalog,
@@ -14,9 +10,8 @@ import {
   template,
   templatePath,
 } from '../../../examine/release/release-files.ts'
-import { furnish, privateKey, secret, type Furnished } from '../../../sandbox/github/sample-world.ts'
-import { openMadeStore } from '../../../store/made-store.ts'
-import { clock as realClock } from '../../../store/sample-records.ts'
+import type { Furnished } from '../../../sandbox/github/sample-world.ts'
+import { openJobGround, type JobGround } from '../job-ground.ts'
 import { config, configFile, openReleaseScene, type ReleaseScene } from './release-scene.ts'
 
 const patience = 180_000
@@ -24,6 +19,7 @@ const day = 24 * 3600
 const branch = (version: string) => `refs/heads/catalog-bot/add/foo/${version}`
 const reference = `quay.io/foo/foo@${digest('b')}`
 
+let ground: JobGround
 let it: Furnished
 let app: GitHubApp
 let store: Store
@@ -31,28 +27,15 @@ let directory: string
 const opened: ReleaseScene[] = []
 
 beforeAll(async () => {
-  it = await furnish({ validateTraffic: true })
-  app = openGitHubApp({
-    appId: it.app.id,
-    privateKey,
-    webhookSecret: secret,
-    apiUrl: it.github.url,
-    throttle: false,
-    clock: realClock,
-    log: pino({ level: 'silent' }),
-  })
-  store = await openMadeStore({ clock: realClock })
-  directory = await mkdtemp(join(tmpdir(), 'release-'))
+  ground = await openJobGround()
+  ;({ it, app, store, directory } = ground)
 }, patience)
 afterEach(async () => {
   it.github.clearFaults()
   for (const each of opened.splice(0)) await each.close()
 })
 afterAll(async () => {
-  await store.close()
-  await it.stop()
-  await rm(directory, { recursive: true, force: true })
-  expect(it.github.violations).toEqual([])
+  await ground.close()
 }, patience)
 
 /** A scene in which the job has seen the branch once: what is merged from now on counts. */
