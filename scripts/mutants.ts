@@ -1919,7 +1919,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'ask optional suites of every bundle',
     edits: [
       {
-        file: 'src/checks/images/configured-findings.ts',
+        file: 'src/checks/configured-findings.ts',
         search: 'if (suite === undefined || bundles.suites.includes(suite)) return true',
         replace: 'if (suite === undefined || bundles) return true',
       },

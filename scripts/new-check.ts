@@ -28,7 +28,7 @@ export function filesOfCheck(id: string, title: string): Map<string, string> {
       `// The ${id} check: what it looks at, and what it never does.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import type { Check } from '../check.ts'
-import { configuredFindings } from '../images/configured-findings.ts'
+import { configuredFindings } from '../configured-findings.ts'
 
 export const ${name}Check: Check<'${id}'> = {
   id: '${id}',

@@ -1,11 +1,11 @@
-// What the configuration says of rules about images and bundles: another severity, off, silent in some places; and for rules of optional
-// suites, that they count at all.
-import { suitesOfRules } from '../../bundle/content-rules.ts'
-import type { Config } from '../../config/config.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { applyRuleSettings, type RulePlace } from '../validation/rule-settings.ts'
+// What the configuration says of rules about images, bundles and installing: another severity, off, silent in some places; and for
+// rules of optional suites, that they count at all.
+import { suitesOfRules } from '../bundle/content-rules.ts'
+import type { Config } from '../config/config.ts'
+import type { Finding } from '../findings/finding.ts'
+import { applyRuleSettings, type RulePlace } from './validation/rule-settings.ts'
 
-/** opm enforces nothing about images and bundles: every rule has a switch. */
+/** opm enforces nothing about them: every rule has a switch. */
 const fixed: ReadonlySet<string> = new Set()
 
 /**

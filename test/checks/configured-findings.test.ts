@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { imagesCheck } from '../../../src/checks/images/images.ts'
-import { configuredFindings } from '../../../src/checks/images/configured-findings.ts'
-import type { CheckInput } from '../../../src/checks/check.ts'
-import { defaultConfig, type Config } from '../../../src/config/config.ts'
-import type { Finding } from '../../../src/findings/finding.ts'
+import { imagesCheck } from '../../src/checks/images/images.ts'
+import { configuredFindings } from '../../src/checks/configured-findings.ts'
+import type { CheckInput } from '../../src/checks/check.ts'
+import { defaultConfig, type Config } from '../../src/config/config.ts'
+import type { Finding } from '../../src/findings/finding.ts'
 
 const found = (rule: string): Finding => ({
   rule,

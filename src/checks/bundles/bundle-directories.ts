@@ -2,7 +2,7 @@
 // validate` does, and their place among the others. Part of the validation check.
 import { z } from 'zod'
 import type { Finding } from '../../findings/finding.ts'
-import { configuredFindings } from '../images/configured-findings.ts'
+import { configuredFindings } from '../configured-findings.ts'
 import type { CheckInput } from '../check.ts'
 import { ciYamlOf, judgeSettings } from './judge-settings.ts'
 import { judgePlaces } from './judge-bundle.ts'
