@@ -842,7 +842,7 @@ export const mutants: readonly Mutant[] = [
   {
     number: 85,
     bug: 'wait for all that git lists',
-    edits: [{ file: 'src/git/run-git.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
+    edits: [{ file: 'src/git/run-process.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
     test: ['test/git/trees.test.ts', 'beyond what may be listed'],
   },
   {
