@@ -31,7 +31,7 @@ module.exports = class NativeRuntime extends Runtime {
   async unstable_importModule(path) {
     const { follow } = await import(globals)
     follow({ ...this.jestGlobals.envGlobals(), jest: this.jestGlobals.jestObjectFor(path) })
-    // A worker with all modules in it stands still for ten milliseconds whenever it starts a process itself.
+    // A worker with all modules in it stands still for eight milliseconds whenever it starts a process itself.
     if (loads === 0) (await import(launcher)).startLauncher()
     await import(`${pathToFileURL(path).href}?${(loads += 1)}`)
   }

@@ -1,5 +1,5 @@
 // Starts git from a small process of ours. The system copies the page tables of whoever starts a process: an App with some
-// hundred megabytes stands still for five to ten milliseconds each time, and each look at a pull request starts a dozen.
+// hundred megabytes stands still for milliseconds each time, and each look at a pull request starts a dozen.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
