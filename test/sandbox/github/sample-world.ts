@@ -1,5 +1,4 @@
 // A sandbox GitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
-import { execFile } from 'node:child_process'
 import { createSign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -7,9 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Octokit } from '@octokit/rest'
 import { newPrivateKey } from '../../../sandbox/github/settings.ts'
+import { launch } from '../../../src/git/launcher.ts'
+import type { Ended } from '../../../src/git/run-process.ts'
 import { startGitHub } from '../../../sandbox/github/github.ts'
 import type { GitHub, GitHubOptions } from '../../../sandbox/github/github.ts'
 import type { App, Installation } from '../../../sandbox/github/world.ts'
@@ -184,14 +184,12 @@ export function jwt(
   return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`
 }
 
-const run = promisify(execFile)
-
 /** git as a client has it, with a token if one is given. Rejects with its stderr in the message. */
 export async function git(cwd: string, token: string | undefined, ...args: string[]): Promise<string> {
   const header =
     token === undefined ? [] : [`http.extraHeader=Authorization: Basic ${btoa(`x-access-token:${token}`)}`]
   const environment = {
-    PATH: process.env['PATH'],
+    PATH: process.env['PATH'] ?? '',
     HOME: cwd,
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
@@ -200,9 +198,27 @@ export async function git(cwd: string, token: string | undefined, ...args: strin
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@example.invalid',
   }
-  const { stdout } = await run('git', [...header.flatMap((it) => ['-c', it]), ...args], {
-    cwd,
-    env: environment,
-  })
-  return stdout.trim()
+  const { code, stdout, stderr } = await runGitIn(cwd, environment, [
+    ...header.flatMap((it) => ['-c', it]),
+    ...args,
+  ])
+  if (code !== 0) throw new Error(`git ${args.join(' ')} ended with ${String(code)}: ${stderr}`)
+  return stdout.toString().trim()
 }
+
+/** Resolves however git ends. */
+export const runGitIn = (
+  directory: string,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+): Promise<Ended> =>
+  launch({
+    program: 'git',
+    args,
+    directory,
+    environment,
+    input: '',
+    timeout: 120_000,
+    limit: 1 << 26,
+    hasGroup: false,
+  })

@@ -13,19 +13,18 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const limits = { edits: 200, characters: 100_000 }
-function applied(before: string, patch: string): string {
-  writeFileSync(join(folder, 'c.yaml'), before)
-  execFileSync('git', ['apply', '--recount', '-'], {
-    cwd: folder,
-    input: patch,
-    env: { PATH: process.env.PATH },
-  })
-  execFileSync('git', ['apply', '--check', '-R', '-'], {
-    cwd: folder,
-    input: patch,
-    env: { PATH: process.env.PATH },
-  })
-  return readFileSync(join(folder, 'c.yaml'), 'utf8')
+/** What git makes of files by one patch of them all, which it can also take back. */
+function applied(before: ReadonlyMap<string, string>, patch: string): Map<string, string> {
+  for (const [name, text] of before) writeFileSync(join(folder, name), text)
+  const apply = (...options: readonly string[]) =>
+    execFileSync('git', ['apply', ...options, '-'], {
+      cwd: folder,
+      input: patch,
+      env: { PATH: process.env.PATH },
+    })
+  apply('--recount')
+  apply('--check', '-R')
+  return new Map([...before.keys()].map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 /** Numbers that look random and are the same each time. */
 function* numbers(seed: number): Generator<number, never> {
@@ -36,16 +35,24 @@ describe('a patch', () => {
   test('of two hundred random texts makes the one of the other, as git applies it', () => {
     const random = numbers(7)
     const below = (end: number) => Math.floor(random.next().value * end)
+    const [texts, wanted, patches] = [new Map<string, string>(), new Map<string, string>(), [] as string[]]
     for (let round = 0; round < 200; round++) {
       const old = Array.from({ length: 1 + below(40) }, () => `line ${below(12)}`)
       const now = old.flatMap(
         (line) => [[], [line], [line], [line], [line], [`new ${below(3)}`, line]][below(6)] ?? [],
       )
       const [before, after] = [`${old.join('\n')}\n`, `${[...now, 'end'].join('\n')}\n`]
-      const patch = linePatch('c.yaml', before, after, limits)
-      if (before === after) expect(patch).toBeUndefined()
-      else expect(applied(before, patch ?? '')).toBe(after)
+      const name = `c${round}.yaml`
+      const patch = linePatch(name, before, after, limits)
+      expect(patch === undefined).toBe(before === after)
+      if (patch === undefined) continue
+      texts.set(name, before)
+      wanted.set(name, after)
+      // So git knows where one ends: it counts their lines itself.
+      patches.push(`diff --git a/${name} b/${name}\n${patch}`)
     }
+    expect(patches.length).toBeGreaterThan(150)
+    expect(applied(texts, patches.join(''))).toEqual(wanted)
   })
   test('shows what is far apart in hunks of its own', () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`)

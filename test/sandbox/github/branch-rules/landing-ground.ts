@@ -1,14 +1,12 @@
 // A ground to try landings on: a repository a test, with a pull request whose head is behind its base, and the merge of
 // both made by hand in a clone, as a bot makes it.
-import { execFile } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { GitHubOptions } from '../../../../sandbox/github/github.ts'
 import type { OpenPull } from '../../../../sandbox/github/people.ts'
 import type { Rule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
 import type { Pull } from '../../../../sandbox/github/world.ts'
-import { furnish, git } from '../sample-world.ts'
+import { furnish, git, runGitIn } from '../sample-world.ts'
 import type { Furnished } from '../sample-world.ts'
 
 /** What a push ended with: what git printed, and whether the remote took it. */
@@ -38,8 +36,6 @@ export interface LandingOptions extends Partial<OpenPull> {
   readonly behind?: boolean
   readonly files?: Record<string, string>
 }
-
-const run = promisify(execFile)
 
 export class Ground {
   readonly it: Furnished
@@ -105,17 +101,14 @@ export class Ground {
     const header = `http.extraHeader=Authorization: Basic ${auth}`
     const url = `${this.it.github.url}/${full}.git`
     const args = ['-c', header, 'push', '--porcelain', url, ...(typeof refs === 'string' ? [refs] : refs)]
-    const env = { PATH: process.env['PATH'], HOME: folder, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
-    const told = await run('git', args, { cwd: folder, env }).then(
-      ({ stdout, stderr }) => ({ accepted: true, stdout, stderr }),
-      (error: { stdout: string; stderr: string }) => ({ accepted: false, ...error }),
-    )
-    const remote = told.stderr
+    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
+    const { code, stdout, stderr } = await runGitIn(folder, env, args)
+    const remote = stderr
       .split('\n')
       .filter((line) => line.startsWith('remote:'))
       .map((line) => line.slice('remote:'.length).trim())
-    const [, reason] = /\[remote rejected\] \((.*)\)/.exec(told.stdout) ?? []
-    return { accepted: told.accepted, remote, reason }
+    const [, reason] = /\[remote rejected\] \((.*)\)/.exec(stdout.toString()) ?? []
+    return { accepted: code === 0, remote, reason }
   }
 
   /** Pushes the merge to main. */
