@@ -89,6 +89,7 @@ function startProcess() {
       const abort = () => void send({ id })
       signal?.addEventListener('abort', abort, { once: true })
       send({ id, order })
+      if (signal?.aborted) abort()
       try {
         return await promise
       } finally {

@@ -63,6 +63,7 @@ export const runProcess: RunProcess = async (order, signal) => {
   const abort = () => stop('aborted')
   const timer = setTimeout(() => stop('timeout'), timeout)
   signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
   const settle = () => {
     clearTimeout(timer)
     clearTimeout(kill)

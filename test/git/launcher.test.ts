@@ -62,6 +62,8 @@ describe.each([
     const aborted = run(order(long), abort.signal)
     abort.abort()
     expect(await aborted).toMatchObject({ stopped: 'aborted' })
+    // Nobody wanted it any more before it began.
+    expect(await run(order(long), abort.signal)).toMatchObject({ stopped: 'aborted' })
   })
 
   test('that is not there rejects with the reason of the system', async () => {
