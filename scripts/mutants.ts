@@ -843,7 +843,7 @@ export const mutants: readonly Mutant[] = [
     number: 85,
     bug: 'wait for all that git lists',
     edits: [{ file: 'src/git/run-process.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
-    test: ['test/git/trees.test.ts', 'beyond what may be listed'],
+    test: ['test/git/launcher.test.ts', 'is stopped where it says too much'],
   },
   {
     number: 86,
