@@ -17,3 +17,8 @@ export function step(
         : 'passed'
   return { id, title, outcome, facts, remarks }
 }
+
+/** A step that had nothing to do, or nothing to do it with: never a pass. */
+export function leftOut(id: InstallStep['id'], title: string, ...facts: readonly string[]): InstallStep {
+  return { id, title, outcome: 'left out', facts, remarks: [] }
+}
