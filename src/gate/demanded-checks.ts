@@ -3,16 +3,9 @@
 import type { Config } from '../config/config.ts'
 import { checks, type CheckId } from '../findings/checks.ts'
 
-type ConfiguredCheck = Extract<(typeof checks)[number], { readonly demand: 'configured' }>['id']
-
-/** The setting of each check that is required by configuration: a check without one here does not type-check. */
-const isRequired: Readonly<Record<ConfiguredCheck, (config: Pick<Config, 'install'>) => boolean>> = {
-  install: ({ install }) => install.required,
-}
-
-/** In the order of the list. */
+/** In the order of the list. A configured check reads the setting of its own name: one without it does not type-check. */
 export function demandedChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
   return checks
-    .filter((check) => check.demand === 'required' || isRequired[check.id](config))
+    .filter((check) => check.demand === 'required' || config[check.id].required)
     .map(({ id }) => id)
 }

@@ -78,7 +78,6 @@ export function upgradesStep({
     upgrades.length === 0
       ? 'no version could have been installed before'
       : `${arrived.length} of ${upgrades.length} versions reach the head${hops > 1 ? `, in ${hops} steps at most` : ''}`,
-    ...(untried > 0 ? [`left out, for there are too many: the ${untried} oldest versions`] : []),
     ...(unreachable.length > 0 ? [`left out, for they cannot be installed: ${someOf(unreachable)}`] : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
@@ -88,6 +87,12 @@ export function upgradesStep({
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
     return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says}, as before` }))
   })
+  if (untried > 0)
+    remarks.push({
+      kind: 'unknown',
+      says: `there are too many versions to try the ${untried} oldest`,
+      targets: v0,
+    })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({ kind: 'refused', says: `OLM v1, from ${oldHead.name}: ${v1Upgrade.message}`, targets: v1 })
   const title = 'Every version that could be installed is upgraded to the head'
