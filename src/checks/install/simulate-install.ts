@@ -11,7 +11,7 @@ import { runningStep, type RunningCatalog } from './running-catalog.ts'
 import { renderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { BundleContent, Tools } from './bundle-content.ts'
-import { contentSteps, takenBy, type OpenedBundle, type WeighFinding } from './steps/content-steps.ts'
+import { contentSteps, type OpenedBundle, type WeighFinding } from './steps/content-steps.ts'
 import { graphStep, headStep, resolutionStep, upgradesStep } from './steps/resolution-steps.ts'
 import { step } from './steps/step.ts'
 import { targets, targetsOf, type Target } from './targets.ts'
@@ -197,7 +197,7 @@ function acceptanceOf(
     ...because('unknown'),
     ...(its.length === 0 ? [`no bundle was found that ${target} would install, so none was opened`] : []),
     ...its
-      .filter(({ content }) => content.kind === 'bundle' && !takenBy(content).includes(target))
+      .filter(({ content }) => content.kind === 'bundle' && !targetsOf(content.facts.format).includes(target))
       .map(({ blob }) => `${blob.name}: its format is none that ${target} takes`),
   ]
   return open.length > 0

@@ -35,12 +35,7 @@ interface ReadBundle extends OpenedBundle {
 
 const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
 
-/** The targets that take a bundle of this content. */
-export function takenBy({ facts: { format } }: ReadBundle['content']): readonly Target[] {
-  return format === undefined ? [] : targetsOf(format)
-}
-
-/** \`format\` is undefined where no bundle could be opened that would say it: then any target may be meant. */
+/** `format` is undefined where no bundle could be opened that would say it: then any target may be meant. */
 export function contentSteps(
   opened: readonly OpenedBundle[],
   before: OpenedBundle | undefined,
@@ -48,7 +43,7 @@ export function contentSteps(
   { sha256, weigh = asItIs }: Tools & { readonly weigh?: WeighFinding },
 ): readonly InstallStep[] {
   const mine = format === undefined ? targets : targetsOf(format)
-  const concerned = opened.map((one) => ({
+  const concerned = opened.map((one): OpenedBundle => ({
     ...one,
     targets: mine.filter((each) => one.targets.includes(each)),
   }))
@@ -69,13 +64,6 @@ export function contentSteps(
   return [content, ...rest]
 }
 
-/** A bundle's remarks, of the targets alone that install it. */
-function about({ targets: its }: OpenedBundle, remarks: readonly Remark[]): readonly Remark[] {
-  return remarks
-    .map((remark) => ({ ...remark, targets: remark.targets.filter((target) => its.includes(target)) }))
-    .filter((remark) => remark.targets.length > 0)
-}
-
 function contentStep(opened: readonly OpenedBundle[]): InstallStep {
   const remarks = opened.flatMap(({ blob, content, targets: own }): readonly Remark[] => {
     if (content.kind === 'missing')
@@ -88,7 +76,7 @@ function contentStep(opened: readonly OpenedBundle[]): InstallStep {
           targets: own,
         },
       ]
-    return [...ofCatalog(blob, content.from, own), ...differences(blob, content, own)]
+    return [...ofCatalog(blob, content.from, own), ...differences({ blob, content, targets: own })]
   })
   return step('content', 'The bundles are there, and are what the catalog says', [], remarks)
 }
@@ -118,11 +106,7 @@ function ofCatalog(
 }
 
 /** What the catalog says otherwise than the bundle. Another name, package or version: the wrong thing is installed. */
-function differences(
-  blob: BundleBlob,
-  { facts }: ReadBundle['content'],
-  own: readonly Target[],
-): readonly Remark[] {
+function differences({ blob, content: { facts }, targets: own }: ReadBundle): readonly Remark[] {
   if (!facts.statement) return []
   return compareWithImage(blob, facts.statement, blob.image).map(({ field, catalog, image, isIdentity }) => ({
     kind: isIdentity ? 'refused' : 'warning',
@@ -183,32 +167,29 @@ const toldElsewhere: ReadonlySet<string> = new Set([
 ])
 
 function validationStep(readable: readonly ReadBundle[]): InstallStep {
-  const remarks = readable.flatMap((bundle) => {
-    const { blob, content, targets: own } = bundle
+  const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // Its size is told by the step that unpacks.
-    const found = content.facts.invalid
+    facts.invalid
       .filter(({ rule }) => !toldElsewhere.has(rule))
       .map((finding): Remark => {
         const says = inWords(blob, finding)
-        if (fatalForV0.has(finding.rule)) return { kind: 'refused', says, targets: ['OLM v0'] }
+        if (fatalForV0.has(finding.rule))
+          return { kind: 'refused', says, targets: own.filter((target) => target === 'OLM v0') }
         if (fatal.has(finding.rule))
           return { kind: 'refused', says, targets: own.filter((target) => target !== 'OLM v1') }
         return { kind: 'warning', says, targets: own }
-      })
-    return about(bundle, found)
-  })
+      }),
+  )
   return step('validation', 'The bundles are valid', [], remarks)
 }
 
 function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
   const facts: string[] = []
-  const all: Remark[] = []
-  for (const bundle of readable) {
-    const remarks: Remark[] = []
-    const { blob, content } = bundle
+  const remarks: Remark[] = []
+  for (const { blob, content, targets: own } of readable) {
     const { rendering, rukPak } = content.facts
-    const own = rendering.format === undefined ? targets : targetsOf(rendering.format)
-    const renderers = rendering.format === 'registry+v1' ? (['OLM v1'] as const) : own
+    const isRegistry = rendering.format === 'registry+v1'
+    const renderers = isRegistry ? own.filter((target) => target === 'OLM v1') : own
     // OLM v1 refuses whatever the configuration thinks of the rule.
     const areShown =
       rendering.findings.length > 0 &&
@@ -222,12 +203,12 @@ function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): In
       })
     for (const says of rendering.open)
       remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}`, targets: renderers })
+    const converter = own.filter((target) => target === 'RukPak registry')
     for (const says of rukPak)
-      remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: ['RukPak registry'] })
-    all.push(...about(bundle, remarks))
+      remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: converter })
     if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${kindsOf(rendering.kinds)}`)
   }
-  return step('rendering', 'It becomes objects of a cluster', facts, all)
+  return step('rendering', 'It becomes objects of a cluster', facts, remarks)
 }
 
 function kindsOf(kinds: readonly (readonly [kind: string, count: number])[]): string {

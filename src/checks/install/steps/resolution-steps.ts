@@ -90,7 +90,7 @@ export function upgradesStep({
   if (untried > 0)
     remarks.push({
       kind: 'unknown',
-      says: `there are too many versions to try the ${untried} oldest`,
+      says: `the ${untried} oldest versions were too many to try`,
       targets: v0,
     })
   if (v1Upgrade?.kind === 'refused' && oldHead)

@@ -1,12 +1,13 @@
-// A step of an install, and its outcome: that of the worst thing that it found.
+// A step of an install, and its outcome: that of the worst thing that it found. What concerns no target is left away.
 import type { InstallStep, Remark, StepOutcome } from '../install-report.ts'
 
 export function step(
   id: InstallStep['id'],
   title: string,
   facts: readonly string[],
-  remarks: readonly Remark[],
+  found: readonly Remark[],
 ): InstallStep {
+  const remarks = found.filter(({ targets }) => targets.length > 0)
   const has = (kind: Remark['kind']) => remarks.some((remark) => remark.kind === kind)
   const outcome: StepOutcome = has('refused')
     ? 'failed'
