@@ -1444,8 +1444,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/checks/install/simulate-install.ts',
-        search: "const open = because('unknown')",
-        replace: 'const open: string[] = []',
+        search: "...because('unknown'),",
+        replace: '',
       },
     ],
     test: [installs, 'never says yes'],
@@ -2017,8 +2017,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/demanded-checks.ts',
-        search: "demand === 'required' || install.required",
-        replace: "demand === 'required' || (install.required && false)",
+        search: "check.demand === 'required' || config[check.id].required",
+        replace: "check.demand === 'required'",
       },
     ],
     test: ['test/gate/decide.test.ts', 'may require'],
