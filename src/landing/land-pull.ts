@@ -123,8 +123,9 @@ export async function whatWasBegun(
     })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
   // Another pull request that may be on its way into the queue is in nobody's way.
-  const unclear = all.filter(({ settled }) => settled.kind === 'unclear')
-  if (unclear.some((one) => one === own || one.intent.method?.kind !== 'queue')) return { kind: 'busy' }
+  const isInTheWay = ({ intent, settled }: (typeof all)[number]) =>
+    settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
+  if (own?.settled.kind === 'unclear' || all.some(isInTheWay)) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
   if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue')
     return whatRefused({ kind: 'refused', reason: 'the merge queue did not merge it', scope: 'pull' })

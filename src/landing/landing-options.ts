@@ -38,6 +38,10 @@ export interface RefusedLanding {
   readonly isSigned?: boolean
 }
 
+/** What judging a merged commit on its real parent came to. */
+export type MergedVerdict =
+  { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
+
 export type LandingEnd = Parameters<Store['endLanding']>[1]
 
 export type LandingWords = RefusalWords | { readonly by: 'push'; readonly text: string }
@@ -63,6 +67,11 @@ export interface SettleOptions {
   readonly merging: Merging
   readonly store: Store
   readonly clock: Clock
+  /**
+   * Judges what GitHub merged on another base than the validated one: `commit` is the real merge of the intent's head onto
+   * `base`. Absent: it cannot be judged.
+   */
+  readonly judgeMerged?: (intent: Intent, base: CommitSha, commit: CommitSha) => Promise<MergedVerdict>
   /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
   readonly onMismatch: (mismatch: Mismatch) => Promise<void>
   /** Hears how each landing ended, once it is written down. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pino from 'pino'
 import { judgeGroups } from '../../src/app/jobs/judge-groups.ts'
 import type { JobContext } from '../../src/app/jobs/job-context.ts'
+import { settleOptions } from '../../src/app/jobs/settle-options.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { pullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
@@ -22,6 +23,7 @@ let world: LandingWorld
 let scene: Scene
 /** What a look finds else than that all is well, by the head that it looks at. */
 let found: (order: LookOrder) => Partial<GateInput>
+const recorded: string[] = []
 let jobs: { job: Job; seconds: number | undefined }[]
 beforeAll(async () => {
   world = await LandingWorld.open()
@@ -90,7 +92,11 @@ function place(): JobContext<Store> {
     mirror: '',
     app: {
       settings: readSettings({}),
-      store: { ...store, enqueue: async (job: Job, seconds?: number) => void jobs.push({ job, seconds }) },
+      store: {
+        ...store,
+        enqueue: async (job: Job, seconds?: number) => void jobs.push({ job, seconds }),
+        recordVerdict: async ({ base }: { base: string }) => void recorded.push(base),
+      },
       registries: {
         forOneLook: () => () => Promise.reject(new Error('nobody asks')),
         close: async () => undefined,
@@ -164,6 +170,69 @@ describe('a landing by the merge queue', () => {
     expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
     expect(outcomes()).toEqual(['abandoned'])
     expect(await groupsOf()).toEqual([])
+  })
+
+  describe('of a group that nobody judged', () => {
+    const merges = async () => {
+      await scene.land(queue)
+      const [entry] = await groupsOf()
+      for (const check of checks) await post(entry?.group?.head ?? '', check)
+      await scene.github.passTimeInQueues(scene.full)
+      expect(scene.pull.merged).not.toBeNull()
+      const { settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { judgeMerged } = settleOptions(place())
+      const options = { ...scene.options, ...(judgeMerged && { judgeMerged }) }
+      return () => settleBranch({ owner: 'catalogs', name: repo() }, 'main', options)
+    }
+    beforeEach(() => void recorded.splice(0))
+
+    test('is merged when the change is valid on the real parent, whatever stops merging now', async () => {
+      const { base, head } = (await scene.examine()).permit.landing
+      const looks: unknown[] = []
+      found = ({ snapshot }) => {
+        looks.push([snapshot.base, snapshot.head, snapshot.state])
+        return { merge: { kind: 'clean', commit: head, tree: head as never } }
+      }
+      const settle = await merges()
+      scene.store.landingStops = async () => [{ kind: 'frozen', branch: 'main', since: 0, times: 1 } as never]
+      await settle()
+      expect(outcomes()).toEqual(['landed'])
+      expect(scene.mismatches).toEqual([])
+      expect(looks).toEqual([[base, head, 'open']])
+      expect(recorded).toEqual([base])
+    })
+
+    test('is a mismatch when it is not valid there, or waits for an approval', async () => {
+      found = () => ({
+        outcomes: outcomesWith({
+          ...passed('ownership'),
+          waiting: [{ what: 'an owner must approve', who: ['bob'] }],
+        }),
+      })
+      await (
+        await merges()
+      )()
+      expect(outcomes()).toEqual(['mismatch'])
+      expect(scene.mismatches[0]?.differs).toContain('an owner must approve')
+    })
+
+    test('is judged again, not at once, while a question is open', async () => {
+      let looks = 0
+      found = () => {
+        looks += 1
+        return {
+          outcomes: outcomesWith({
+            ...passed('validation'),
+            unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
+          }),
+        }
+      }
+      const settle = await merges()
+      expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(looks).toBe(1)
+      expect(scene.mismatches).toEqual([])
+    })
   })
 
   test('of a group that nobody judged is a mismatch', async () => {

@@ -17,7 +17,7 @@ import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
 import { orderLook, type LookedUp } from './order-look.ts'
 import { trialCheckName } from '../../messages/trial-check.ts'
-import { whatKeepsBack } from './refused-pull.ts'
+import { whatKeepsBack, type KeptBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
 export interface Seen {
@@ -59,7 +59,11 @@ export async function lookAtPull(
   snapshot: Snapshot,
   place: JobContext<Looking>,
   hints?: LookHints,
-  how: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> = {},
+  /** `isMerged`: GitHub has merged it, so what stops merging says nothing about it. */
+  {
+    isMerged = false,
+    ...how
+  }: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> & { readonly isMerged?: boolean } = {},
 ): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
@@ -76,7 +80,7 @@ export async function lookAtPull(
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
-      const kept = await whatKeepsBack(snapshot, place)
+      const kept: KeptBack = isMerged ? { stopped: [] } : await whatKeepsBack(snapshot, place)
       const verdict = decide({ ...gate, ...kept })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
