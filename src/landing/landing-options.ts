@@ -1,6 +1,7 @@
 // What a landing works with and what it ends with. Types alone.
 import type { CommitSha } from '../change/ids.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
+import type { MergedVerdict } from '../gate/verdict.ts'
 import type { LandingPlan } from '../gate/landing-method.ts'
 import type { Examination } from '../examine/examine.ts'
 import type { Refusal } from './classify-refusal.ts'
@@ -37,10 +38,6 @@ export interface RefusedLanding {
   readonly commit?: CommitSha
   readonly isSigned?: boolean
 }
-
-/** What judging a merged commit on its real parent came to. */
-export type MergedVerdict =
-  { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
 export type LandingEnd = Parameters<Store['endLanding']>[1]
 

@@ -68,8 +68,8 @@ async function differenceOf(
 }
 
 /** The commit onto which GitHub merged the validated head as it would have been merged here; undefined where it did not. */
-async function mergedOnto(
-  intent: Intent,
+export async function mergedOnto(
+  intent: Pick<Intent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: Repository,
 ): Promise<CommitSha | undefined> {
@@ -88,7 +88,7 @@ async function mergedOnto(
  * the rebase, and judging the rest on it would leave out what it changes.
  */
 async function belowRebased(
-  { base, head, method }: Intent,
+  { base, head, method }: Pick<Intent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
   repository: Repository,
 ): Promise<CommitSha | undefined> {
@@ -104,7 +104,8 @@ async function belowRebased(
     if (parent === undefined || others.length > 0) return undefined
     at = parent
     const isBelow = !messages.includes((await repository.messageOf(parent)).trim())
-    if (isBelow) return steps === messages.length || (steps === 1 && method?.kind === 'queue') ? at : undefined
+    if (isBelow)
+      return steps === messages.length || (steps === 1 && method?.kind === 'queue') ? at : undefined
   }
   return undefined
 }

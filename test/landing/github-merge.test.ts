@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { LandOptions, MergedVerdict } from '../../src/landing/landing-options.ts'
+import type { MergedVerdict } from '../../src/gate/verdict.ts'
+import type { LandOptions } from '../../src/landing/landing-options.ts'
 import { git } from '../sandbox/github/sample-world.ts'
 import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { LandingWorld, ownChecks, type Scene } from './landing-world.ts'

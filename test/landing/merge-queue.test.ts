@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
+import { removedBy } from '../../src/landing/queue-removals.ts'
 import { judgeGroups } from '../../src/app/jobs/judge-groups.ts'
 import type { JobContext } from '../../src/app/jobs/job-context.ts'
 import { settleOptions } from '../../src/app/jobs/settle-options.ts'
@@ -170,6 +171,68 @@ describe('a landing by the merge queue', () => {
     expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
     expect(outcomes()).toEqual(['abandoned'])
     expect(await groupsOf()).toEqual([])
+  })
+
+  describe('that a person removed from the queue', () => {
+    const head = () => scene.pull.headSha as never
+    const about = () => ({
+      repository: { owner: 'catalogs', name: repo() },
+      pull: pullNumber(scene.pull.number),
+      head: head(),
+    })
+    const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
+      removedBy({ ...about(), head: of, comments: comments as never }, commands as never, scene.store)
+    const removes = async (by = 'bob') => {
+      await scene.land(queue)
+      await scene.clock.sleep(31_000)
+      await scene.github.removeFromQueue(scene.pull, 'MANUAL', by)
+    }
+
+    test('is not put into it again, and who did it is on record', async () => {
+      await removes()
+      expect(await scene.land(queue)).toEqual({ kind: 'again', why: 'it was removed from the merge queue' })
+      expect(await held()).toBe('bob')
+      expect(await groupsOf()).toEqual([])
+      expect(await held([], [], 'f'.repeat(40) as never)).toBeUndefined()
+    })
+
+    test('also where another process had put it there, or a person', async () => {
+      await enqueue(scene.pull)
+      await scene.github.removeFromQueue(scene.pull, 'MANUAL', 'bob')
+      expect(await scene.land(queue)).toMatchObject({ kind: 'again' })
+      expect(await groupsOf()).toEqual([])
+      // Known by now: whether it holds is the gate's to say, and whoever has a permit was let through.
+      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+    })
+
+    test('waits until somebody with the right asks for the merge of this head after that', async () => {
+      await removes()
+      await scene.land(queue)
+      const at = (seconds: number) => new Date(scene.clock.now() + seconds * 1000).toISOString()
+      const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
+      const later = [{ id: 7, createdAt: at(5) }]
+      expect(await held([merge], later)).toBeUndefined()
+      expect(await held([merge], [{ id: 7, createdAt: at(-5) }])).toBe('bob')
+      expect(await held([merge], [])).toBe('bob')
+      expect(await held([{ ...merge, outcome: 'denied' }], later)).toBe('bob')
+      expect(await held([{ ...merge, command: 'recheck' }], later)).toBe('bob')
+      expect(await held([{ ...merge, head: 'f'.repeat(40) }], later)).toBe('bob')
+    })
+
+    test('is no such thing where the bot took it out, and where the queue let it go', async () => {
+      await scene.land(queue)
+      await scene.options.merging.dequeue(pullNumber(scene.pull.number))
+      await scene.clock.sleep(31_000)
+      expect(await scene.land(queue)).toMatchObject({ kind: 'refused' })
+      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+      await scene.clock.sleep(31_000)
+      await scene.github.removeFromQueue(scene.pull, 'CI_TIMEOUT')
+      expect(await scene.land(queue)).toMatchObject({
+        kind: 'refused',
+        refusal: { scope: 'pull', reason: 'a required check did not report in time in the merge queue' },
+      })
+      expect(await held()).toBeUndefined()
+    })
   })
 
   describe('of a group that nobody judged', () => {

@@ -14,6 +14,8 @@ import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
+import type { State } from '../../ports/state.ts'
+import { removedBy } from '../../landing/queue-removals.ts'
 import type { JobContext } from './job-context.ts'
 import { orderLook, type LookedUp } from './order-look.ts'
 import { trialCheckName } from '../../messages/trial-check.ts'
@@ -52,18 +54,22 @@ const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
   read: (stored) => tooLargePull.safeParse(stored).data,
 })
 
-type Looking = Required<PullMemory> & LandingStops & Cache
+type Looking = Required<PullMemory> & LandingStops & Cache & State
 
 /** Rejects with a GitError or StoreError. */
 export async function lookAtPull(
   snapshot: Snapshot,
   place: JobContext<Looking>,
   hints?: LookHints,
-  /** `isMerged`: GitHub has merged it, so what stops merging says nothing about it. */
+  /** `isMerged`: what stops merging says nothing about it. `isQueued`: whoever removed it before, it is in the merge queue. */
   {
     isMerged = false,
+    isQueued = isMerged,
     ...how
-  }: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> & { readonly isMerged?: boolean } = {},
+  }: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> & {
+    readonly isMerged?: boolean
+    readonly isQueued?: boolean
+  } = {},
 ): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
@@ -81,7 +87,12 @@ export async function lookAtPull(
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
       const kept: KeptBack = isMerged ? { stopped: [] } : await whatKeepsBack(snapshot, place)
-      const verdict = decide({ ...gate, ...kept })
+      const commands = [
+        ...(await store.commands(snapshot.repository, snapshot.pull)),
+        ...seen.commands.map(({ record }) => record),
+      ]
+      const removed = isQueued ? undefined : await removedBy(snapshot, commands, store)
+      const verdict = decide({ ...gate, ...kept, removedBy: removed })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
         ...seen,
