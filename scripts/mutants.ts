@@ -1031,8 +1031,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/classify-refusal.ts',
-        search: "return isKnown ? 'race' : 'branch'",
-        replace: "return 'race'",
+        search: "return isKnown && !known.includes('pull') ? 'race' : 'pull'",
+        replace: "return known.includes('pull') ? 'pull' : 'race'",
       },
     ],
     test: ['test/landing/classify-refusal.test.ts', 'nobody sorted'],

@@ -26,6 +26,7 @@ export function openMemoryMerging(server: Server, turn: Turn, { onMerging }: Mer
       }),
     enqueue: notModelled('the merge queue'),
     dequeue: notModelled('the merge queue'),
+    queueRemoval: notModelled('the merge queue'),
     sign: notModelled('signing'),
     moveStaged: notModelled('signing'),
     branchesBelow: (prefix) =>
