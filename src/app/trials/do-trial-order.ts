@@ -2,6 +2,7 @@
 import { usualDeadlines, type Deadlines } from '../../checks/install/trial/deadlines.ts'
 import { targetsOn } from '../../checks/install/trial/try-on-cluster.ts'
 import { closedNetwork } from '../../cluster/closed-network.ts'
+import { awaitConfinement } from '../../cluster/confinement.ts'
 import { ClusterError } from '../../cluster/cluster-error.ts'
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { TrialPlace } from '../../cluster/complete-plan.ts'
@@ -85,6 +86,14 @@ async function tryOn(
     every: target.lookSeconds * 1000,
     onProgress: (says) => (said = says),
   }
+  const unconfined = target.confined
+    ? await awaitConfinement(cluster, patient, deadlines.unreachable)
+    : undefined
+  if (unconfined !== undefined)
+    return {
+      kind: 'failed',
+      why: `the policies of docs/cluster-rights.yaml are not in force for this account: ${unconfined}`,
+    }
   for (const id of order.abandoned) await cleanUp(id, run)
   await sweepCluster(run)
   if (!targetsOn(await cluster.discover()).includes(trial.target))

@@ -15,6 +15,8 @@ export interface ControlPlane {
   readonly kubeconfig: string
   /** Of the account that docs/cluster-rights.yaml gives its rights. */
   readonly trialKubeconfig: string
+  /** Milliseconds from the last object of the rights until the API server enforced the policies among them. */
+  readonly enforcedAfter: number
   readonly version: string
   readonly folder: string
   /** Where build-control-plane has put everything. */
@@ -187,9 +189,11 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
   })
 
+  const { file: trialKubeconfig, enforcedAfter } = await trialAccount()
   return {
     kubeconfig,
-    trialKubeconfig: await trialAccount(),
+    trialKubeconfig,
+    enforcedAfter,
     version: String(version['gitVersion']),
     folder,
     built,
@@ -214,7 +218,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   }
 
   /** As docs/cluster.md says that it is made. */
-  async function trialAccount(): Promise<string> {
+  async function trialAccount(): Promise<{ readonly file: string; readonly enforcedAfter: number }> {
     const rights = join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml')
     for (const object of objectsIn(rights)) await apply(object)
     // What docs/cluster.md says that OLM v1 before 1.11 needs.
@@ -247,9 +251,38 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
       kind: 'TokenRequest',
       spec: { expirationSeconds: 3600 },
     })
+    const { token } = body['status'] as { readonly token: string }
     const file = place('trial-kubeconfig')
-    writeFileSync(file, kubeconfigFor(server, { token: String((body['status'] as { token: string }).token) }))
-    return file
+    writeFileSync(file, kubeconfigFor(server, { token }))
+    // Right after they were applied the policies are not in force: the account could delete what is others'.
+    const applied = performance.now()
+    const account = new Agent({ connect: { ca: readFileSync(place('ca.crt')) } })
+    for (const [path, object] of [
+      ['/api/v1/namespaces', { kind: 'Namespace', apiVersion: 'v1' }],
+      [
+        '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+        {
+          kind: 'ClusterRoleBinding',
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          roleRef: {
+            apiGroup: 'rbac.authorization.k8s.io',
+            kind: 'ClusterRole',
+            name: 'catalog-bot-trials',
+          },
+        },
+      ],
+    ] as const)
+      await ready('the admission policies', async () => {
+        const response = await request(`${server}${path}?dryRun=All`, {
+          method: 'POST',
+          dispatcher: account,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...object, metadata: { name: 'others' } }),
+        })
+        return (await response.body.text()).includes('ValidatingAdmissionPolicy')
+      })
+    await account.destroy()
+    return { file, enforcedAfter: performance.now() - applied }
   }
 
   function kubeconfigFor(address: string, user: object): string {

@@ -47,7 +47,7 @@ export function contentSteps(
   const [root] = opened
   const steps = [
     content,
-    unpackingStep(readable, sha256),
+    ...(own.includes('OLM v0') ? [unpackingStep(readable, sha256)] : []),
     validationStep(readable, format),
     renderingStep(readable, root?.blob, weigh),
     schemasStep(readable, own, weigh),
