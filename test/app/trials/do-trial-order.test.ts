@@ -132,7 +132,7 @@ test('nothing is written before the API enforces the policies on the account; wh
     api.policiesSince = Infinity
     expect(await give(order({ abandoned: ['deadbeef'] }))).toEqual({
       kind: 'failed',
-      why: 'the policies of docs/cluster-rights.yaml are not in force for this account: a dry run that creates the Namespace not-of-a-trial was accepted',
+      why: 'the policies of cluster-rights.yaml do not hold this account: a dry run that creates the Namespace not-of-a-trial was accepted',
     })
     expect(writes()).toEqual([])
     // What the API does not say is no rejection.

@@ -1,7 +1,7 @@
 // What OLM v0 says when something does not work, in our classes. Its sentences are those of its v0.46.0; what none of them
 // fits is the kind of failure that its place says.
 import { conditionOf, listAt, textAt, type KubeObject } from './kube-object.ts'
-import { isTransient, type TrialFailure } from './trial-outcome.ts'
+import { transient, type TrialFailure } from './trial-outcome.ts'
 
 /** Why an InstallPlan failed. */
 export function planFailure(plan: KubeObject): TrialFailure {
@@ -17,7 +17,7 @@ export function planFailure(plan: KubeObject): TrialFailure {
       code: 'unsupported-kind',
       says: `${says}${unsupported === undefined ? '' : ` (${textAt(unsupported, 'resource', 'kind')} ${textAt(unsupported, 'resource', 'name')})`}`,
     }
-  if (isTransient(message)) return { code: 'api-unreachable', says }
+  if (transient.test(message)) return { code: 'api-unreachable', says }
   // Another cluster may have it.
   if (
     /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
@@ -48,7 +48,7 @@ export function unpackFailure(message: string): TrialFailure {
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
   // A Job that ran out of time says nothing of why: slow registries do that to sound bundles.
-  if (isTransient(message) || /DeadlineExceeded|longer than specified deadline|Evicted/.test(message))
+  if (transient.test(message) || /DeadlineExceeded|longer than specified deadline|Evicted/.test(message))
     return { code: 'too-slow', says }
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
 }
@@ -94,7 +94,7 @@ export function csvFailure(csv: KubeObject): TrialFailure {
     case 'ComponentUnhealthy':
       return { code: 'too-slow', says }
     default:
-      return { code: isTransient(textAt(csv.status, 'message')) ? 'api-unreachable' : 'csv-failed', says }
+      return { code: transient.test(textAt(csv.status, 'message')) ? 'api-unreachable' : 'csv-failed', says }
   }
 }
 

@@ -8,7 +8,7 @@ import {
   timeOf,
   type KubeObject,
 } from './kube-object.ts'
-import { isTransient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
+import { transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
 
 export interface PodRole {
   /** For sentences: `the catalog's pod`. */
@@ -75,11 +75,8 @@ function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
       return crashed(container, name, role)
   }
   // Evicted, preempted, on a node that went down.
-  if (textAt(pod.status, 'phase') === 'Failed' && textAt(pod.status, 'reason') !== '')
-    return {
-      code: 'unschedulable',
-      says: `${name} was stopped by the cluster: ${textAt(pod.status, 'reason')}: ${textAt(pod.status, 'message')}`,
-    }
+  const stopped = textAt(pod.status, 'phase') === 'Failed' ? textAt(pod.status, 'reason') : ''
+  if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
     return {
@@ -97,7 +94,7 @@ function crashed(container: unknown, name: string, { crash }: PodRole): TrialFai
   const says = `${name} ended ${numberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // Some images are of another processor: the kernel says so, whatever the registry said.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
-  const code = isTransient(message) ? 'api-unreachable' : crash
+  const code = transient.test(message) ? 'api-unreachable' : crash
   return { code, says: message === '' ? says : `${says}: ${message}` }
 }
 

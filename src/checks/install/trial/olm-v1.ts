@@ -36,7 +36,7 @@ import {
   rbac,
   type CatalogSide,
 } from './trial-objects.ts'
-import { blamesAuthor, isTransient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
+import { blamesAuthor, transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
 import { clusterNameOf, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
@@ -227,30 +227,27 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
   }
 }
 
+const extensionWords: readonly (readonly [FailureCode, RegExp])[] = [
+  ['registry-failing', transient],
+  ['resolution-unsatisfiable', /no bundles? found|multiple catalogs|no package/i],
+  ['certificate-provider-absent', /cert.?provider|certificate provider|cert-manager/i],
+  ['refused-by-olm-v1', /dependency declared|apiServiceDefinitions|unsupported/i],
+  ['unsupported-install-mode', /install ?mode|target ?namespaces?|watchNamespace/i],
+  ['occupied', /invalid ownership metadata|already exists|conflict/i],
+  ['forbidden', /pre-authorization|is forbidden|serviceaccount .* not found|service account/i],
+  ['api-missing-for-bundle', /no matches for kind|could not find the requested resource/i],
+  [
+    'crd-incompatible',
+    /scope changed|stored version|field removed|enum|required field|CRDUpgradeCheck|upgrade safety/i,
+  ],
+]
+
 /** What OLM v1 says of an extension, in our classes: its own words are one long error. */
 function extensionFailure(message: string): TrialFailure {
-  const code: FailureCode = isTransient(message)
-    ? 'registry-failing'
-    : /no bundles? found|multiple catalogs|no package/i.test(message)
-      ? 'resolution-unsatisfiable'
-      : /cert.?provider|certificate provider|cert-manager/i.test(message)
-        ? 'certificate-provider-absent'
-        : /dependency declared|apiServiceDefinitions|unsupported bundle|unsupported/i.test(message)
-          ? 'refused-by-olm-v1'
-          : /install ?mode|target ?namespaces?|watchNamespace/i.test(message)
-            ? 'unsupported-install-mode'
-            : /invalid ownership metadata|already exists|conflict/i.test(message)
-              ? 'occupied'
-              : /pre-authorization|is forbidden|serviceaccount .* not found|service account/i.test(message)
-                ? 'forbidden'
-                : /no matches for kind|could not find the requested resource/i.test(message)
-                  ? 'api-missing-for-bundle'
-                  : /scope changed|stored version|field removed|enum|required field|CRDUpgradeCheck|upgrade safety/i.test(
-                        message,
-                      )
-                    ? 'crd-incompatible'
-                    : (catalogCode(message) ??
-                      (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow'))
+  const code =
+    extensionWords.find(([, words]) => words.test(message))?.[0] ??
+    catalogCode(message) ??
+    (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
     code: code === 'catalog-image-missing' ? 'bundle-image-missing' : code,
     says: `OLM v1: ${message}`,
@@ -258,7 +255,7 @@ function extensionFailure(message: string): TrialFailure {
 }
 
 function catalogCode(message: string): FailureCode | undefined {
-  if (isTransient(message)) return 'registry-failing'
+  if (transient.test(message)) return 'registry-failing'
   if (/manifest unknown|not found|name unknown/i.test(message)) return 'catalog-image-missing'
   if (/unauthorized|denied/i.test(message)) return 'image-unauthorized'
   return undefined

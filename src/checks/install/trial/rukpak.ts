@@ -30,7 +30,7 @@ import {
   namespaceObject,
   type RukPakTarget,
 } from './trial-objects.ts'
-import { blamesAuthor, isTransient, type TrialFailure } from './trial-outcome.ts'
+import { blamesAuthor, transient, type TrialFailure } from './trial-outcome.ts'
 import { clusterNameOf, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
@@ -169,17 +169,16 @@ export function rukPak(
       ? 'RukPak to take it up'
       : !isInstalled
         ? (failure?.says ??
-          `${wanted.root} to be installed (${[unpacked, valid, installed]
-            .map((one) => one?.reason ?? '')
-            .filter((one) => one !== '')
-            .join(', ')})`)
+          `${wanted.root} to be installed (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`)
         : old.length > 0
           ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
           : `the workloads of ${wanted.root}`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
       return waits(knows, what)
     const cause = why ?? failure ?? pods
-    if (cause) return fails(state, now, cause === failure && blamesAuthor(cause.code) ? slow(cause) : cause)
+    // A refusal that has not lasted: the next attempt may succeed.
+    const isOpen = cause === failure && cause !== undefined && blamesAuthor(cause.code)
+    if (cause) return fails(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
       return fails(state, now, {
         code: 'no-pivot',
@@ -269,15 +268,12 @@ const refusals: ReadonlySet<string> = new Set([
   'ReconcileFailed',
 ])
 
-/** It did not last until the deadline came: nothing says that the next attempt fails. */
-const slow = ({ says }: TrialFailure): TrialFailure => ({ code: 'too-slow', says })
-
 function refusal(message: string, reason: string): TrialFailure {
   const says = `RukPak: ${reason}: ${message}`
   // Its own disk and its own address: nothing of the bundle.
   if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
   // BundleLoadFailed: EOF is what RukPak reads of its own server on a busy machine.
-  if (isTransient(message))
+  if (transient.test(message))
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says }
   if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
   if (/no matches for kind|could not find the requested resource/.test(message))

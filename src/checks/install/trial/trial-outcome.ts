@@ -80,11 +80,7 @@ export function failed(code: FailureCode, says: string): TrialOutcome & TrialFai
  * Words of networks, busy servers and restarts, in whatever a controller reports. The author of a bundle did not cause them, and
  * the controller's next attempt may not meet them.
  */
-export function isTransient(message: string): boolean {
-  return transient.test(message)
-}
-
-const transient =
+export const transient =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
 /** Whether a failure is one of the author's: such a verdict needs a condition that is final or has lasted. */
