@@ -57,7 +57,7 @@ const needs: Readonly<Record<string, { readonly parts: string; readonly files: r
   rukpak: { parts: 'rukpak', files: ['bin/rukpak/helm'] },
 }
 const isBuilt = (name: string) =>
-  ['bin/kube-controller-manager', 'bin/kwok', ...(needs[name]?.files ?? [])].every((file) =>
+  ['bin/kube-controller-manager', ...(needs[name]?.files ?? [])].every((file) =>
     existsSync(join(built, file)),
   )
 const { run, notTried, isIncomplete } = chooseStories(process.argv.slice(2), Object.keys(stories), isBuilt)
@@ -82,7 +82,7 @@ try {
 say(`\n${claims.table()}\n`)
 for (const name of notTried)
   say(
-    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${built} kubernetes kwok ${needs[name]?.parts ?? ''}`,
+    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${built} kubernetes ${needs[name]?.parts ?? ''}`,
   )
 say('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
 say(claims.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claims.wrong()} wrong`)

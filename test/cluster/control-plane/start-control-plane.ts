@@ -1,5 +1,5 @@
-// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager, kwok for nodes and
-// pods. All of it on loopback, in a folder of its own, and gone when it is closed. What installs beside it is started by
+// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager. What schedules
+// and runs pods is stand-in-kubelet.ts. All of it on loopback, in a folder of its own, and gone when it is closed. What installs beside it is started by
 // start-controllers.ts.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -172,13 +172,9 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     `--root-ca-file=${place('ca.crt')}`,
     '--leader-elect=false',
     '--secure-port=0',
+    // Its nodes are no machines: nothing tells that they live.
+    '--controllers=*,-node-lifecycle-controller,-taint-eviction-controller',
   ])
-  start('kwok', bin('kwok'), [
-    `--kubeconfig=${kubeconfig}`,
-    '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
-    ...readdirSync(join(built, 'stages')).map((file) => `--config=${join(built, 'stages', file)}`),
-  ])
-  await ask('POST', '/api/v1/nodes', nodeObject('pretended', { 'kwok.x-k8s.io/node': 'fake' }))
   // On a cluster the API server says where it is itself; it does not for loopback. The addresses are for documentation alone.
   await apply({
     apiVersion: 'discovery.k8s.io/v1',
