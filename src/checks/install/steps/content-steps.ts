@@ -52,7 +52,7 @@ export function contentSteps(
   const [root] = concerned
   const steps = [
     content,
-    unpackingStep(readable, sha256),
+    ...(mine.includes('OLM v0') ? [unpackingStep(readable, sha256)] : []),
     validationStep(readable),
     renderingStep(readable, weigh),
     schemasStep(readable, weigh),
