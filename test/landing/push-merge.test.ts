@@ -197,7 +197,8 @@ describe('a push with checks first', () => {
       'not all of our checks',
     )
     expect(scene.otherBranches()).toEqual([])
-    expect(pushes()).toHaveLength(1)
+    // The temporary branch, made and removed.
+    expect(pushes()).toHaveLength(2)
   })
 
   test('lands though an optional check has not passed, without that one on the merge', async () => {
