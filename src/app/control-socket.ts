@@ -51,11 +51,8 @@ export async function openControlSocket(
     server.once('error', failed)
     // The socket is made before listen() returns; it is never open to other accounts.
     const umask = process.umask(0o177)
-    try {
-      server.listen(path, done)
-    } finally {
-      process.umask(umask)
-    }
+    server.listen(path, done)
+    process.umask(umask)
   })
   return {
     close: async () => {

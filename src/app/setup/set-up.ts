@@ -135,7 +135,9 @@ function writePrivateFile(file: string, text: string): void {
 
 function rejectLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new Error(`${file} is a symbolic link; remove it: catalog-bot writes credentials to a file of its own`)
+    throw new Error(
+      `${file} is a symbolic link; remove it: catalog-bot writes credentials to a file of its own`,
+    )
 }
 
 /** The credentials that an earlier setup left in this data directory, as variables. */

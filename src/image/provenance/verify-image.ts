@@ -25,12 +25,9 @@ export interface Verification {
   readonly refusedAttestations: readonly string[]
 }
 
-export interface PlatformVerification {
-  readonly digest: string
+type PlatformVerification = Pick<Verification, 'digest' | 'signatures' | 'refused'> & {
   /** `linux/arm64`; '' where the index does not say. */
   readonly platform: string
-  readonly signatures: number
-  readonly refused: readonly string[]
 }
 
 export interface VerifyOptions {

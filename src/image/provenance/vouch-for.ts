@@ -55,26 +55,27 @@ export async function vouchFor(
   { repository, digest, made }: Vouching,
 ): Promise<boolean> {
   const image = await subjectOf(registry, { ...referenceOf(repository), digest })
-  if (key && (await isVouchedFor(registry, image, key))) {
-    // The key vouches for the index, and so for what it names.
-    const missing = await signaturesFor(registry, image, key, signPlatforms)
-    for (const attachment of missing) await publisher.attach(attachment)
-    return missing.length > 0
-  }
+  const isVouched = key !== undefined && (await isVouchedFor(registry, image, key))
   if (!key) {
     const types = new Set(
       (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
     )
     if (types.has(billType) && types.has(inTotoType)) return false
   }
-  const order = { image, ...(await made()), ...(key && { key }), signPlatforms }
-  for (const attachment of await provenanceAttachments(registry, order)) await publisher.attach(attachment)
+  // An index that the key vouches for names its platforms: these may lack no more than their signatures.
+  const attachments =
+    key && isVouched
+      ? await signaturesFor(registry, image, key, signPlatforms)
+      : await provenanceAttachments(registry, {
+          image,
+          ...(await made()),
+          ...(key && { key }),
+          signPlatforms,
+        })
+  if (attachments.length === 0) return false
+  for (const attachment of attachments) await publisher.attach(attachment)
   // A registry that takes a signature need not be one that gives it back.
-  if (
-    key &&
-    (!(await isVouchedFor(registry, image, key)) ||
-      (await signaturesFor(registry, image, key, signPlatforms)).length > 0)
-  )
+  if (key && (await signaturesFor(registry, image, key, signPlatforms)).length > 0)
     throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
   return true
 }
