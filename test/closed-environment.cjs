@@ -12,6 +12,8 @@ module.exports = class ClosedEnvironment extends TestEnvironment {
 
   async setup() {
     await super.setup()
+    // Node opens its own streams when they are asked for first; they end with the process.
+    for (const name of ['stdin', 'stdout', 'stderr']) void process[name]
     this.#before = process.getActiveResourcesInfo()
   }
 
