@@ -1181,7 +1181,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)',
+        search:
+          'await removeOwnStaged(permit.landing, temporaryBranch(permit.landing), options).catch(() => undefined)',
         replace: '',
       },
     ],
@@ -1191,7 +1192,11 @@ export const mutants: readonly Mutant[] = [
     number: 228,
     bug: 'leave the temporary branch of an ended process where it is',
     edits: [
-      { file: 'src/landing/remove-staged.ts', search: 'await merging.removeStaged(branch)', replace: '' },
+      {
+        file: 'src/landing/remove-staged.ts',
+        search: 'await removeOwnStaged({ repository: name, baseRef }, branch, places)',
+        replace: '',
+      },
     ],
     test: ['test/landing/power-cuts.test.ts', 'push true true'],
   },

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
+import { temporaryBranch } from '../gate/temporary-branch.ts'
 import type { Answer, Merging, QueuedPull, RefusalWords } from '../ports/merging.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
@@ -101,16 +101,6 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
           tip: commitSha(object.sha),
         }))
       }),
-    removeStaged: async (branch) => {
-      if (readTemporaryBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)
-      try {
-        await octokit.rest.git.deleteRef({ ...target, ref: `heads/${branch}` })
-      } catch (error) {
-        // 422: `Reference does not exist`.
-        if (![404, 422].includes(statusOf(error) ?? 0))
-          throw toForgeError(error, `remove ${branch} of ${named}`)
-      }
-    },
     outcomeOf: async (pull) => {
       try {
         const { data } = await octokit.rest.pulls.get({ ...target, pull_number: pull })

@@ -66,8 +66,6 @@ export interface Merging {
   moveStaged(permit: MergePermit, commit: CommitSha): Promise<void>
   /** Branches whose names begin so, with their tips. */
   branchesBelow(prefix: string): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
-  /** Removes a temporary branch; one that is gone is fine. Rejects with a TypeError for any other branch. */
-  removeStaged(branch: string): Promise<void>
   /** What became of a pull request, read anew. Undefined when it does not exist. */
   outcomeOf(pull: PullNumber): Promise<PullOutcome | undefined>
   /** The last time that a pull request left its merge queue. Undefined when it never did. */

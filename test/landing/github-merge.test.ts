@@ -320,7 +320,8 @@ describe('a merge by GitHub', () => {
     await expect(merging.moveStaged(forged, permit.landing.head)).rejects.toThrow('permit')
     const foreign = (await scene.examine({ repository: { owner: 'catalogs', name: 'community' } })).permit
     await expect(merging.merge(foreign, 'merge', text)).rejects.toThrow('another repository')
-    await expect(merging.removeStaged('main')).rejects.toThrow('not a temporary branch')
+    await expect(scene.mirror.unstage('main', permit.landing.base)).rejects.toThrow('not a temporary branch')
+    expect(scene.tip()).toBe(permit.landing.base)
     expect(calls()).toEqual([])
   })
 })
