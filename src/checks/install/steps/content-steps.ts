@@ -38,7 +38,7 @@ const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
 /** `format` is undefined where no bundle could be opened that would say it: then any target may be meant. */
 export function contentSteps(
   opened: readonly OpenedBundle[],
-  before: OpenedBundle | undefined,
+  before: Omit<OpenedBundle, 'targets'> | undefined,
   format: BundleFormat | undefined,
   { sha256, weigh = asItIs }: Tools & { readonly weigh?: WeighFinding },
 ): readonly InstallStep[] {
@@ -228,7 +228,7 @@ function schemasStep(readable: readonly ReadBundle[], weigh: WeighFinding): Inst
 
 function crdsStep(
   root: OpenedBundle | undefined,
-  before: OpenedBundle | undefined,
+  before: Omit<OpenedBundle, 'targets'> | undefined,
   weigh: WeighFinding,
 ): InstallStep {
   const title = 'Custom resources outlive the upgrade'
