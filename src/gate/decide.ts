@@ -151,7 +151,9 @@ function* reasonsOfState({
     yield reason('wait', 'held', `${login} put it on hold with /hold${back}`, [login])
   }
   if (removedBy !== undefined)
-    yield reason('wait', 'removed-from-queue', `${removedBy} removed it from the merge queue`, [removedBy])
+    yield reason('wait', 'removed-from-queue', `it was removed from the merge queue by ${removedBy}`, [
+      removedBy,
+    ])
   for (const stop of stopped) yield reason('wait', 'stopped', sayStop(stop))
   if (refused !== undefined)
     yield reason(

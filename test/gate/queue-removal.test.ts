@@ -46,6 +46,6 @@ test('a removed pull request waits, and its comment says who removed it and how 
   expect(verdict).toMatchObject({ kind: 'wait', reasons: [{ code: 'removed-from-queue', who: ['bob'] }] })
   expect(verdict.permit).toBeUndefined()
   const { comment } = composeReport(verdict, { changeLines: [] })
-  expect(comment).toContain('bob removed it from the merge queue')
+  expect(comment).toContain('It was removed from the merge queue by bob.')
   expect(comment).toContain('`/merge`')
 })

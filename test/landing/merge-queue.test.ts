@@ -167,7 +167,7 @@ describe('a landing by the merge queue', () => {
   test('that the queue let go is told as this pull request’s refusal, and not begun again blindly', async () => {
     await scene.land(queue)
     await scene.clock.sleep(31_000)
-    await scene.github.removeFromQueue(scene.pull)
+    await scene.github.removeFromQueue(scene.pull, 'CI_FAILURE')
     expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
     expect(outcomes()).toEqual(['abandoned'])
     expect(await groupsOf()).toEqual([])

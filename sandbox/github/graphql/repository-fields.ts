@@ -127,8 +127,7 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     ...threadFields(pull),
     mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
     // No other events of the timeline are asked for.
-    timelineItems: () =>
-      listFields(pull.queueRemoval === undefined ? [] : [removalFields(pull.queueRemoval)]),
+    timelineItems: listFields(pull.queueRemoval === undefined ? [] : [removalFields(pull.queueRemoval)]),
     isInMergeQueue: entryOf(pull) !== undefined,
     mergeQueueEntry: () => {
       const entry = entryOf(pull)
