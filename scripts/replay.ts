@@ -66,7 +66,8 @@ if (values.mirror === undefined || !(maxBlocked >= 0)) {
   process.exit(2)
 }
 
-const ofOpm = new Set(allRules.filter(({ fixed }) => fixed).map(({ id }) => id))
+// What opm rejects cannot be installed either; that check alone blocks nothing by default.
+const ofOpm = new Set(allRules.filter(({ check, fixed }) => fixed || check === 'install').map(({ id }) => id))
 const directory = repositoryAt(resolve(values.mirror))
 const pulls = mergedPulls(directory, values.branch, { since: values.since, most: Number(values.most) })
 const borrowed = await openBorrowed(directory)

@@ -117,8 +117,8 @@ function replay(after: Files, ...more: string[]) {
     ['--no-warnings', 'scripts/replay.ts', '--mirror', origin.directory, '--branch', 'main', ...more],
     { cwd: root, encoding: 'utf8' },
   )
-  const [line = '{}'] = stdout.trim().split('\n')
-  const { decision, rules, warnings } = JSON.parse(line) as Record<string, unknown>
+  const [line] = stdout.trim().split('\n')
+  const { decision, rules, warnings } = JSON.parse(line || '{}') as Record<string, unknown>
   return { status, decision, rules, warnings, stderr }
 }
 
@@ -203,7 +203,7 @@ test.each<[string, string, Files]>([
       ...Object.fromEntries(
         Object.entries(bundle('plain/1.1.0', { spec: next })).map(([path, text]) => [
           path,
-          String(text).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
+          (text as string).replace('metadata: {', "metadata: {annotations: {alm-examples: '[{'}, "),
         ]),
       ),
     },
@@ -242,7 +242,17 @@ test.each<[string, Files]>([
       ),
     },
   ],
-  ['bundle-edited', { ...base, [harbor]: String(base[harbor]).replace(digest, `sha256:${'b'.repeat(64)}`) }],
+  [
+    'bundle-edited',
+    {
+      ...base,
+      [harbor]: catalog(
+        first[0] ?? '',
+        blob('1.0.0', `sha256:${'b'.repeat(64)}`),
+        channel('old', '{name: harbor.v1.0.0}'),
+      ),
+    },
+  ],
   [
     'installed-version-stranded',
     {

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { AnyRule } from '../../src/findings/rule.ts'
-import { pageRules, renderHarm, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
+import {
+  pageRules,
+  renderHarm,
+  renderIndex,
+  renderPages,
+  renewPage,
+  strayPages,
+} from '../../scripts/rule-pages.ts'
 
 const project = join(import.meta.dirname, '../..')
 const rule: AnyRule = {

@@ -45,8 +45,8 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     findings.push(
       ...applyRuleSettings(
         // No catalog changes yet: the pull request that changes one is judged, and blocked, for itself.
-        judgeBecoming(input.becoming ?? [], ruleSet, config.rules, directories).map(
-          (found): Finding => (found.severity === 'error' ? { ...found, severity: 'warning' } : found),
+        judgeBecoming(input.becoming ?? [], ruleSet, config.rules, directories).map((found): Finding =>
+          found.severity === 'error' ? { ...found, severity: 'warning' } : found,
         ),
         config.rules,
         fixedRules,
