@@ -7,6 +7,7 @@ import type { RunningCatalog } from '../../../src/checks/install/running-catalog
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
+import { contentSteps } from '../../../src/checks/install/steps/content-steps.ts'
 import { judgeInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { Target } from '../../../src/checks/install/targets.ts'
 import { unpackBundle, unpackName } from '../../../src/checks/install/unpack-bundle.ts'
@@ -23,6 +24,14 @@ const tools = {
 }
 
 describe('a simulated install', () => {
+  test('reports what OLM v0 unpacks of the bundles that OLM v0 takes, and of no others', () => {
+    const stepsOf = (format: Parameters<typeof contentSteps>[2]) =>
+      contentSteps([], undefined, format, {}).map(({ id }) => id)
+    expect(stepsOf('registry+v1')).toContain('unpacking')
+    expect(stepsOf('plain+v0')).not.toContain('unpacking')
+    expect(stepsOf('helm+v3')).not.toContain('unpacking')
+  })
+
   test('says yes where every step is known to pass', () => {
     const install = simulate(chain)
     expect(outcomes(install)).toEqual({

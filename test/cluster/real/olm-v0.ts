@@ -44,7 +44,7 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
   )
   const wanted = ['foo.v1.0.0', 'foo.v1.1.0', 'red.v1.0.0'].flatMap((name) => [
     `ClusterServiceVersion ${name} succeeded`,
-    `Deployment runs registry.example/${name.slice(0, 3)}:${name}`,
+    `Deployment runs registry.example/${name.replace('.v', ':')}`,
   ])
   claim(
     'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',

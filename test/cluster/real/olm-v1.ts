@@ -31,7 +31,7 @@ export async function olmV1Stories(scene: Scene): Promise<void> {
   )
   const wanted = ['1.0.0', '1.1.0'].flatMap((version) => [
     `ClusterExtension has solo.v${version} ${version}`,
-    `Deployment runs registry.example/solo:solo.v${version}`,
+    `Deployment runs registry.example/solo:${version}`,
   ])
   claim(
     'the API server has each of both bundles installed, and the Deployment of each available',

@@ -23,7 +23,9 @@ export async function rukPakStories(scene: Scene, version: 'rukpak' | 'rukpak-v1
     const { result: tried, facts } = await observing(plane, [deployments], () =>
       install(name, kind, '--upgrade-from', world.folderOf('base')),
     )
-    const wanted = ['1.0.0', '1.1.0'].map((one) => `Deployment runs registry.example/${name}:${name}.v${one}`)
+    const wanted = ['1.0.0', '1.1.0'].map(
+      (one) => `Deployment runs registry.example/${name}:${kind === 'registry' ? one : `${name}.v${one}`}`,
+    )
     claim(
       `the API server has the Deployments of both bundles of ${name} available`,
       missingIn(facts, wanted).length === 0,
