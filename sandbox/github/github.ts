@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Credentials } from './http/auth.ts'
+import { advanceAutoMerges } from './branch-rules/auto-merge.ts'
 import { advanceQueues } from './branch-rules/merge-queue.ts'
 import { Faults, rateLimited } from './http/faults.ts'
 import type { RateLimits } from './http/rate-shapes.ts'
@@ -149,6 +150,8 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.later(state.inLine(repo, () => advanceQueues(state, repo)))
+    if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
+      state.later(advanceAutoMerges(state, repo))
   }
   const faults = new Faults()
   const requests: RequestRecord[] = []
