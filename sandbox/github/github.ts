@@ -1,9 +1,10 @@
 // A GitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
 // smart HTTP over real bare repositories, with faults on order. It listens on loopback alone and knows no real secret.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { Credentials } from './http/auth.ts'
 import { advanceAutoMerges } from './branch-rules/auto-merge.ts'
 import { advanceQueues } from './branch-rules/merge-queue.ts'
@@ -99,6 +100,14 @@ export class GitHub extends People {
   limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
     const outcome = rateLimited(kind, this.#world.now() / 1000, waitSeconds)
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
+  }
+
+  /** Another process of GitHub's holds the lock of a branch: git refuses pushes in its own words, until the returned end. */
+  async lockBranch(repository: string, branch: string): Promise<() => Promise<void>> {
+    const file = join(this.repository(repository).path, 'refs', 'heads', `${branch}.lock`)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '', { flag: 'wx' })
+    return async () => rm(file, { force: true })
   }
 
   /** What an installation has left of its hour. */

@@ -318,6 +318,17 @@ describe('a renamed branch', () => {
 })
 
 describe('git’s words', () => {
+  test('for a branch that is locked, and for a GitHub that is down', async () => {
+    const it = await landing([])
+    const { github } = ground.it
+    const unlock = await github.lockBranch(it.full, 'main')
+    expect((await ground.pushMerge(it)).reason).toMatch(/^(?:cannot lock ref|failed to update ref)/)
+    await unlock()
+    github.fail(({ path }) => path.endsWith('/git-receive-pack'), { status: 503 })
+    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false, reason: undefined })
+    expect(await ground.pushMerge(it)).toMatchObject({ accepted: true })
+  })
+
   test('for a missing permission', async () => {
     const it = await landing([])
     const { token } = ground.it
