@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { probes } from './canary/probes.ts'
 import type { Probe, ProbeGround } from './canary/probes.ts'
-import { Stage } from './canary/stage.ts'
+import { Stage, type Answer } from './canary/stage.ts'
 
 const family = 'catalog-bot-canary'
 // What a repository that was made for this has.
@@ -93,21 +93,21 @@ async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
       stage.call('GET', it),
     ),
   )
-  const files = list(contents).map(({ path }) => String(path))
+  const files = items(contents).map(({ path }) => String(path))
   const found = [
     ...files.filter((it) => !expectedFiles.test(it)).map((it) => `the file ${it}`),
-    ...(list(pulls).length > 0 ? ['open pull requests'] : []),
-    ...(list(branches).length > 1 ? ['several branches'] : []),
-    ...(list(rulesets).length > 0 ? ['rulesets'] : []),
+    ...(items(pulls).length > 0 ? ['open pull requests'] : []),
+    ...(items(branches).length > 1 ? ['several branches'] : []),
+    ...(items(rulesets).length > 0 ? ['rulesets'] : []),
   ]
   if (found.length > 0 && !isAllowed)
     throw new Error(
       `The repository has ${found.slice(0, 5).join(', ')}. Use an empty repository, or add --yes: the canary then makes and deletes branches, pull requests and rulesets of its own there.`,
     )
-  return String(data.clone_url)
+  return String(data['clone_url'])
 }
 
-const list = ({ data }: { data: unknown }): Record<string, unknown>[] => (Array.isArray(data) ? data : [])
+const items = (answer: Answer | undefined): Answer['items'] => answer?.items ?? []
 
 async function runProbes(stage: Stage): Promise<number> {
   const rows: { readonly probe: Probe; readonly observed: string; readonly isSame: boolean }[] = []

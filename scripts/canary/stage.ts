@@ -23,9 +23,13 @@ export interface StageOptions {
   readonly signal: AbortSignal
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 export interface Answer {
   readonly status: number
-  readonly data: any // oxlint-disable-line @typescript-eslint/no-explicit-any
+  /** An object's fields, and the items of a list. */
+  readonly data: Fields
+  readonly items: readonly Fields[]
 }
 
 /** What GitHub did with a push or a merge: `accepted`, or its words. */
@@ -59,7 +63,12 @@ export class Stage {
       signal: signal ?? this.#options.signal,
     })
     const text = await response.text()
-    return { status: response.status, data: text === '' ? undefined : parsed(text) }
+    const value = parsed(text)
+    return {
+      status: response.status,
+      data: fieldsOf(value),
+      items: Array.isArray(value) ? value.map(fieldsOf) : [],
+    }
   }
 
   async #expect(method: string, path: string, body?: unknown): Promise<Answer['data']> {
@@ -240,28 +249,32 @@ export class Stage {
     }
     // Rulesets first: they could forbid deleting their branches.
     for (const { id, name } of await this.#all('/rulesets?includes_parents=false'))
-      if (String(name).startsWith(`${prefix} `)) await drop(`ruleset ${name}`, 'DELETE', `/rulesets/${id}`)
+      if (String(name).startsWith(`${prefix} `))
+        await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
     for (const { number, head } of await this.#all('/pulls?state=open'))
-      if (String(head.ref).startsWith(`${prefix}/`))
-        await drop(`pull request #${number}`, 'PATCH', `/pulls/${number}`, { state: 'closed' })
-    const { data: refs } = await call('GET', `/git/matching-refs/heads/${prefix}/`)
-    for (const { ref } of Array.isArray(refs) ? refs : [])
-      if (String(ref).startsWith(`refs/heads/${prefix}/`)) await drop(ref, 'DELETE', `/git/${ref}`)
+      if (String(fieldsOf(head)['ref']).startsWith(`${prefix}/`))
+        await drop(`pull request #${String(number)}`, 'PATCH', `/pulls/${String(number)}`, {
+          state: 'closed',
+        })
+    for (const { ref } of (await call('GET', `/git/matching-refs/heads/${prefix}/`)).items)
+      if (String(ref).startsWith(`refs/heads/${prefix}/`))
+        await drop(String(ref), 'DELETE', `/git/${String(ref)}`)
     return left
   }
 
-  async #all(path: string): Promise<any[]> {
-    // oxlint-disable-line @typescript-eslint/no-explicit-any
-    const found = []
+  async #all(path: string): Promise<Fields[]> {
+    const found: Fields[] = []
     for (let page = 1; ; page++) {
       const address = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`
-      const { data } = await this.call('GET', address, undefined, new AbortController().signal)
-      if (!Array.isArray(data)) return found
-      found.push(...data)
-      if (data.length < 100) return found
+      const { items } = await this.call('GET', address, undefined, new AbortController().signal)
+      found.push(...items)
+      if (items.length < 100) return found
     }
   }
 }
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
 
 function parsed(text: string): unknown {
   try {
@@ -273,7 +286,7 @@ function parsed(text: string): unknown {
 
 /** GitHub's message on one line. */
 function message(data: Answer['data']): string {
-  const { message = '', errors = [] } = (data ?? {}) as { message?: string; errors?: unknown[] }
+  const { message = '', errors = [] } = data as { message?: string; errors?: unknown[] }
   const more = errors.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
   return [message, ...more]
     .join(' ')

@@ -158,8 +158,9 @@ export const rulesTogether: readonly Row[] = [
         { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: '1.2.0' } },
       ]),
     push: 'Commit message must contain a matching pattern: 1.2.0',
+    // With GitHub's own words, which have the title; the App's have not.
     api: { merge: 'accepted' },
-    bot: merged('merge'),
+    bot: { ends: 'waits', says: [/commit_message_pattern|Commit message/] },
   },
   {
     name: 'a merge queue and our checks',

@@ -306,9 +306,9 @@ describe('leaving the merge queue', () => {
 describe('a renamed branch', () => {
   test('takes its pull requests and its protection along', async () => {
     const it = await landing([])
-    const { github, client } = ground.it
+    const { github } = ground.it
     github.protect(it.full, 'main', { required_linear_history: true })
-    const admin = client(github.tokenFor('maintainer'))
+    const admin = ground.it.client(github.tokenFor('maintainer'))
     await admin.rest.repos.renameBranch({ ...it.name, branch: 'main', new_name: 'trunk' })
     const repo = github.repository(it.full)
     expect(repo.defaultBranch).toBe('trunk')
@@ -331,13 +331,12 @@ describe('git’s words', () => {
 
   test('for a missing permission', async () => {
     const it = await landing([])
-    const { token } = ground.it
-    const reading = await token({ permissions: { contents: 'read' } })
+    const reading = await ground.it.token({ permissions: { contents: 'read' } })
     expect(await ground.push(it, `${it.H}:refs/heads/x`, reading)).toMatchObject({
       accepted: false,
       remote: [`Permission to ${it.full}.git denied to catalog-bot[bot].`],
     })
-    const none = await token({ permissions: { checks: 'write' } })
+    const none = await ground.it.token({ permissions: { checks: 'write' } })
     expect((await ground.push(it, `${it.H}:refs/heads/x`, none)).remote).toEqual([
       'Write access to repository not granted.',
     ])
