@@ -100,9 +100,12 @@ async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
     ...(items(branches).length > 1 ? ['several branches'] : []),
     ...(items(rulesets).length > 0 ? ['rulesets'] : []),
   ]
+  // The first branch that is pushed becomes the default branch, and that one GitHub does not delete.
+  if (items(branches).length === 0)
+    throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
-      `The repository has ${found.slice(0, 5).join(', ')}. Use an empty repository, or add --yes: the canary then makes and deletes branches, pull requests and rulesets of its own there.`,
+      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository with nothing but a README, or add --yes: the canary then makes and deletes branches, pull requests and rulesets of its own there.`,
     )
   return String(data['clone_url'])
 }
