@@ -41,6 +41,7 @@ export const operations: readonly string[] = [
     'POST /deployments/{deployment_id}/statuses',
     'GET /branches',
     'GET /branches/{branch}',
+    'POST /branches/{branch}/rename',
     'GET /branches/{branch}/protection',
     'PUT /branches/{branch}/protection',
     'DELETE /branches/{branch}/protection',
@@ -113,6 +114,7 @@ export const operations: readonly string[] = [
     'GET /pulls/{pull_number}/files',
     'GET /pulls/{pull_number}/merge',
     'PUT /pulls/{pull_number}/merge',
+    'PUT /pulls/{pull_number}/update-branch',
     'GET /pulls/{pull_number}/requested_reviewers',
     'POST /pulls/{pull_number}/requested_reviewers',
     'DELETE /pulls/{pull_number}/requested_reviewers',
@@ -127,15 +129,20 @@ export const operations: readonly string[] = [
 ]
 
 const actions: Readonly<Record<string, readonly string[]>> = {
+  branch_protection_rule: ['created', 'deleted', 'edited'],
   check_run: ['completed', 'created', 'requested_action', 'rerequested'],
   check_suite: ['completed', 'requested', 'rerequested'],
   commit_comment: ['created'],
+  deployment: ['created'],
+  deployment_status: ['created'],
   installation: ['created', 'deleted', 'new_permissions_accepted', 'suspend', 'unsuspend'],
   installation_repositories: ['added', 'removed'],
   issue_comment: ['created', 'deleted', 'edited'],
   issues: ['closed', 'edited', 'opened', 'reopened'],
   merge_group: ['checks_requested', 'destroyed'],
   pull_request: [
+    'auto_merge_disabled',
+    'auto_merge_enabled',
     'closed',
     'converted_to_draft',
     'dequeued',
@@ -151,6 +158,9 @@ const actions: Readonly<Record<string, readonly string[]>> = {
     'unlabeled',
   ],
   pull_request_review: ['dismissed', 'submitted'],
+  pull_request_review_thread: ['resolved', 'unresolved'],
+  repository: ['archived', 'deleted', 'edited', 'renamed', 'unarchived'],
+  repository_ruleset: ['created', 'deleted', 'edited'],
   workflow_run: ['completed', 'in_progress', 'requested'],
 }
 

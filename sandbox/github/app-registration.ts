@@ -16,6 +16,7 @@ export interface BrowsedGitHub {
  * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
  */
 const opens: Readonly<Record<string, string>> = {
+  branch_protection_rule: 'administration',
   check_run: 'checks',
   check_suite: 'checks',
   commit_comment: 'contents',
@@ -42,6 +43,7 @@ const opens: Readonly<Record<string, string>> = {
   release: 'contents',
   repository: 'metadata',
   repository_dispatch: 'contents',
+  repository_ruleset: 'administration',
   star: 'metadata',
   status: 'statuses',
   team: 'members',

@@ -1,10 +1,12 @@
 // A GitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
 // smart HTTP over real bare repositories, with faults on order. It listens on loopback alone and knows no real secret.
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
 import { Credentials } from './http/auth.ts'
+import { advanceAutoMerges } from './branch-rules/auto-merge.ts'
 import { advanceQueues } from './branch-rules/merge-queue.ts'
 import { Faults, rateLimited } from './http/faults.ts'
 import type { RateLimits } from './http/rate-shapes.ts'
@@ -100,6 +102,14 @@ export class GitHub extends People {
     return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
   }
 
+  /** Another process of GitHub's holds the lock of a branch: git refuses pushes in its own words, until the returned end. */
+  async lockBranch(repository: string, branch: string): Promise<() => Promise<void>> {
+    const file = join(this.repository(repository).path, 'refs', 'heads', `${branch}.lock`)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '', { flag: 'wx' })
+    return async () => rm(file, { force: true })
+  }
+
   /** What an installation has left of its hour. */
   setRemaining(installation: Installation, remaining: number): void {
     installation.remaining = remaining
@@ -149,6 +159,8 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   state.queueDue = (repo) => {
     const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
     if (waits) state.later(state.inLine(repo, () => advanceQueues(state, repo)))
+    if ([...repo.pulls.values()].some((it) => it.autoMerge !== null && it.state === 'open'))
+      state.later(advanceAutoMerges(state, repo))
   }
   const faults = new Faults()
   const requests: RequestRecord[] = []

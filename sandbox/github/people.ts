@@ -5,6 +5,10 @@ import type { NewStatus } from './checks.ts'
 import { addComment, changeComment, removeComment } from './comments.ts'
 import { advanceQueues, dequeue, emitGroup, entryOf } from './branch-rules/merge-queue.ts'
 import type { DequeueReason } from './branch-rules/merge-queue.ts'
+import { enableAutoMerge } from './branch-rules/auto-merge.ts'
+import { renameBranch } from './branch-rules/rename-branch.ts'
+import { updateBranch } from './branch-rules/update-branch.ts'
+import { startRun } from './workflows.ts'
 import { commitFiles, createBare, deleteRef, mergedTree, commitTree, setRef } from './git/git-store.ts'
 import type { Files } from './git/git-store.ts'
 import { AppSettings } from './app-settings.ts'
@@ -21,7 +25,7 @@ import {
 import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
-import { followRefs } from './git/pushes.ts'
+import { endAutoMerge, followRefs } from './git/pushes.ts'
 import { signCommit } from './signing.ts'
 import { replyToReviewComment } from './review-comments.ts'
 import type {
@@ -30,6 +34,7 @@ import type {
   CheckSuite,
   Issue,
   IssueComment,
+  MergeMethod,
   Pull,
   Repo,
   Review,
@@ -45,6 +50,8 @@ export interface OpenPull {
   readonly base?: string
   readonly body?: string
   readonly draft?: boolean
+  /** False: the author does not let maintainers push to the head in the fork. */
+  readonly maintainerCanModify?: boolean
   /** From the author's fork (made when it is not there), or with false from a branch of the repository itself. */
   readonly fork?: boolean
   /** What to change, in one commit on the base's tip... */
@@ -99,7 +106,7 @@ export class People extends AppSettings {
       commit ??
       (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
     const sha = request.signed === true ? await signCommit(this.state.world, repo.path, made) : made
-    const { body = null, draft = false } = request
+    const { body = null, draft = false, maintainerCanModify = true } = request
     return await this.state.inLine(repo, async () => {
       await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
       await followRefs(this.state, headRepo, author)
@@ -111,6 +118,7 @@ export class People extends AppSettings {
         title,
         body,
         draft,
+        maintainerCanModify,
       })
     })
   }
@@ -230,6 +238,61 @@ export class People extends AppSettings {
   /** An answer below a comment on a line. */
   answerReviewComment(pull: Pull, comment: ReviewComment, by: string, body: string): void {
     replyToReviewComment(this.state, pull, comment, this.account(by), body)
+  }
+
+  /** Presses "Update branch". */
+  async updateBranch(pull: Pull, by: string): Promise<void> {
+    await updateBranch(this.state, pull, { kind: 'user', account: this.account(by) }, undefined)
+  }
+  async enableAutoMerge(pull: Pull, by: string, method: MergeMethod = 'merge'): Promise<void> {
+    await enableAutoMerge(this.state, pull, this.account(by), method)
+  }
+  async disableAutoMerge(pull: Pull, by: string): Promise<void> {
+    await endAutoMerge(this.state, pull, this.account(by), 'auto-merge was disabled')
+  }
+  /** Renames a branch: pull requests onto it follow, those from it are closed. */
+  async renameBranch(repository: string, from: string, to: string, by?: string): Promise<void> {
+    const repo = this.repository(repository)
+    await renameBranch(this.state, repo, from, to, this.#by(repo, by))
+  }
+  /** A workflow of the repository has run on a commit. */
+  async runWorkflow(
+    repository: string,
+    file: string,
+    sha: string,
+    conclusion: 'success' | 'failure' = 'success',
+  ): Promise<void> {
+    const repo = this.repository(repository)
+    const workflow =
+      repo.workflows.find((it) => it.file === file) ??
+      this.createWorkflow(repository, file, { outcome: 'never' })
+    const run = await startRun(this.state, repo, workflow, 'pull_request', '', sha, repo.owner, {})
+    Object.assign(run, { status: 'completed', conclusion })
+    this.state.queueDue(repo)
+  }
+
+  /** Somebody's deployment of a commit ends so. */
+  deploy(
+    repository: string,
+    sha: string,
+    environment: string,
+    ended: 'success' | 'failure' = 'success',
+  ): void {
+    const repo = this.repository(repository)
+    const { world } = this.state
+    const by = { creator: repo.owner, app: null, createdAt: world.timestamp() }
+    const status = { ...by, id: world.nextId(), state: ended, description: '' }
+    const kind = { description: null, isTransient: false, isProduction: false }
+    repo.deployments.push({
+      ...by,
+      ...kind,
+      id: world.nextId(),
+      sha,
+      ref: sha,
+      environment,
+      statuses: [status],
+    })
+    this.state.queueDue(repo)
   }
 
   dismiss(pull: Pull, review: Review, by: string = pull.repo.owner.login): void {

@@ -1,7 +1,7 @@
 // What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
 import { isAncestor, setRef } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
-import { closePull, emitPull, openSuites } from './git/pushes.ts'
+import { closePull, emitPull, endAutoMerge, openSuites } from './git/pushes.ts'
 import { Refusal, invalid } from './http/route.ts'
 import { accountView, teamView } from './views/account-view.ts'
 import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
@@ -16,12 +16,22 @@ export interface NewPull {
   readonly title: string
   readonly body?: string | null
   readonly draft?: boolean
+  readonly maintainerCanModify?: boolean
 }
 
 /** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
 export async function createPull(state: GitHubState, repo: Repo, request: NewPull): Promise<Pull> {
   const { world } = state
-  const { author, headRepo, headRef, baseRef, title, body = null, draft = false } = request
+  const {
+    author,
+    headRepo,
+    headRef,
+    baseRef,
+    title,
+    body = null,
+    draft = false,
+    maintainerCanModify = true,
+  } = request
   const headSha = headRepo.known.get(`refs/heads/${headRef}`)
   const baseSha = repo.known.get(`refs/heads/${baseRef}`)
   if (headSha === undefined) throw invalid('PullRequest', 'head')
@@ -69,6 +79,8 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
     reviews: [],
     reviewComments: [],
     openConversations: 0,
+    maintainerCanModify: headRepo !== repo && maintainerCanModify,
+    autoMerge: null,
     comments: [],
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
@@ -108,6 +120,7 @@ export async function editPull(
     pull.baseRef = changes.base
     pull.baseSha = sha
     pull.mergeable = undefined
+    await endAutoMerge(state, pull, by, 'base branch was changed')
   }
   if (Object.keys(edited).length > 0) await emitPull(state, pull, 'edited', by, { changes: edited })
   if (changes.state === 'closed' && pull.state === 'open') await closePull(state, pull, by)
@@ -245,6 +258,7 @@ export function dismissReview(state: GitHubState, pull: Pull, review: Review, by
 }
 
 function emitReview(state: GitHubState, pull: Pull, review: Review, action: string, by: Account): void {
+  state.queueDue(pull.repo)
   const view = reviewView(state.world, pull, review)
   // REST shouts a review's state, webhooks do not.
   state.webhooks.emit('pull_request_review', action, pull.repo, by, {

@@ -9,6 +9,7 @@ import { accountByLogin, repoByName } from './world.ts'
 import type {
   Account,
   Installation,
+  Payload,
   Pull,
   Repo,
   Role,
@@ -179,11 +180,13 @@ export class Settings {
       suites: [],
       statuses: [],
       deployments: [],
+      analyses: [],
       workflows: [],
       runs: [],
       rulesets: new Map(),
       protections: new Map(),
       mergeMethods: { merge: true, squash: true, rebase: true },
+      allowAutoMerge: false,
       queues: new Map(),
       known: new Map(),
       createdAt: at,
@@ -239,7 +242,34 @@ export class Settings {
   }
 
   archive(repository: string, archived = true): void {
-    this.repository(repository).archived = archived
+    const repo = this.repository(repository)
+    repo.archived = archived
+    this.#emit(repo, archived ? 'archived' : 'unarchived')
+  }
+
+  renameRepository(repository: string, name: string): void {
+    const repo = this.repository(repository)
+    const from = repo.name
+    repo.name = name
+    this.#emit(repo, 'renamed', { changes: { repository: { name: { from } } } })
+  }
+
+  deleteRepository(repository: string): void {
+    const repo = this.repository(repository)
+    repo.deleted = true
+    this.#emit(repo, 'deleted')
+  }
+
+  changeDefaultBranch(repository: string, branch: string): void {
+    const repo = this.repository(repository)
+    const from = repo.defaultBranch
+    repo.defaultBranch = branch
+    this.#emit(repo, 'edited', { changes: { default_branch: { from } } })
+  }
+
+  /** https://docs.github.com/webhooks/webhook-events-and-payloads#repository */
+  #emit(repo: Repo, action: string, more: Payload = {}): void {
+    this.state.webhooks.emit('repository', action, repo, repo.owner, more)
   }
 }
 

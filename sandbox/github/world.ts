@@ -15,6 +15,8 @@ export interface Account {
   readonly createdAt: string
   /** A deleted account: GitHub then shows null ("ghost") where it was named. */
   deleted: boolean
+  /** Of an organization, for its repositories. */
+  rulesets?: Map<number, Ruleset>
 }
 
 export interface Team {
@@ -125,6 +127,9 @@ export interface Pull {
   reviewComments: ReviewComment[]
   /** Conversations on code that nobody has resolved yet. */
   openConversations: number
+  /** Whether those who may write to the base may push to the head in its fork: the author's choice. */
+  maintainerCanModify: boolean
+  autoMerge: { readonly by: Account; readonly method: MergeMethod } | null
   comments: IssueComment[]
 }
 
@@ -232,6 +237,13 @@ export interface DeploymentStatus {
   readonly createdAt: string
 }
 
+/** What a code scanning tool uploaded about a commit. */
+export interface Analysis {
+  readonly sha: string
+  readonly tool: string
+  readonly alerts: number
+}
+
 export interface Workflow {
   readonly id: number
   readonly file: string
@@ -266,7 +278,7 @@ export interface Repo {
   name: string
   /** The bare repository on disk. */
   readonly path: string
-  readonly defaultBranch: string
+  defaultBranch: string
   readonly private: boolean
   readonly parent: Repo | null
   deleted: boolean
@@ -283,12 +295,14 @@ export interface Repo {
   readonly suites: CheckSuite[]
   readonly statuses: Status[]
   readonly deployments: Deployment[]
+  readonly analyses: Analysis[]
   readonly workflows: Workflow[]
   readonly runs: WorkflowRun[]
   readonly rulesets: Map<number, Ruleset>
   /** Classic branch protection by the pattern of its branches. */
   readonly protections: Map<string, BranchProtection>
   readonly mergeMethods: Record<MergeMethod, boolean>
+  allowAutoMerge: boolean
   /** Merge queues by branch, first to merge first. */
   readonly queues: Map<string, QueueEntry[]>
   /** Branches as the sandbox last saw them: what a push changed is found by comparing. */
@@ -306,6 +320,8 @@ export interface QueueEntry {
   readonly by: Account
   readonly enqueuedAt: number
   readonly jump: boolean
+  /** Whoever put it in is spared some of the rules. */
+  readonly isBypass: boolean
   /** Set while its checks are asked for. */
   group: Group | undefined
 }
@@ -371,6 +387,8 @@ export interface World {
   readonly hourlyLimit: number
   /** How many milliseconds pass until rules see a check or status that was just posted. */
   checkDelay: number
+  /** How many milliseconds GitHub needs to compute a test merge. Until then a pull request is not mergeable. */
+  testMergeDelay: number
   /** What converting a manifest's code will make: the app, once. */
   readonly manifests: Map<string, () => App>
   /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
@@ -395,6 +413,7 @@ export function createWorld(directory: string, now: () => number, hourlyLimit = 
     signatures: new Map(),
     hourlyLimit,
     checkDelay: 0,
+    testMergeDelay: 0,
     manifests: new Map(),
     nextId: () => ++last,
     now,

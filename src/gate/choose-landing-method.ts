@@ -84,7 +84,9 @@ function chooseAlone(input: LandingInput, demands: Demands): Choice {
 
 /** What a maintainer can allow, so that GitHub's own merge fits. */
 function wayOut({ linearHistory, signatures }: BranchRules): string {
-  const fitting = [...(linearHistory ? [] : ['merge']), 'squash', ...(signatures ? [] : ['rebase'])]
+  if (linearHistory && signatures)
+    return 'GitHub lets only the author of a pull request squash it under signatures: do not require both on this branch'
+  const fitting = [...(linearHistory ? [] : ['merge']), ...(signatures ? [] : ['squash', 'rebase'])]
   return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
@@ -124,7 +126,9 @@ function notAllowed(rules: BranchRules, method: MergeMethod): string {
     ? 'the repository or a rule does not allow it'
     : method === 'merge'
       ? 'the branch demands a linear history'
-      : 'the branch demands signatures, and GitHub does not sign what it rebases'
+      : method === 'squash'
+        ? 'the branch demands signatures, and GitHub lets only the author of a pull request squash it then'
+        : 'the branch demands signatures, and GitHub does not sign what it rebases'
   return `merge.method is ${method}, and ${fault}: allow it, or choose another method`
 }
 

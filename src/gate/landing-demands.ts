@@ -79,8 +79,9 @@ export function demandsOf(input: LandingInput): Demands {
     methods: rules.mergeMethods.filter(
       (method) =>
         !(method === 'merge' && rules.linearHistory) &&
-        // GitHub signs the merges and squashes that it makes; what it rebases is unsigned.
-        !(method === 'rebase' && rules.signatures),
+        // GitHub signs the merges that it makes. It does not sign what it rebases, and lets only a pull request's author squash:
+        // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-signed-commits
+        (method === 'merge' || !rules.signatures),
     ),
   }
 }

@@ -197,8 +197,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'signatures and linear history': {
     rules: { signatures: true, linearHistory: true },
-    method: byGitHub('squash'),
-    says: 'linear',
+    method: undefined,
+    says: 'do not require both',
   },
   'signatures and linear history, rebase only': {
     rules: { signatures: true, linearHistory: true, mergeMethods: ['rebase'] },
@@ -313,6 +313,12 @@ const rows: Readonly<Record<string, Row>> = {
     more: { wanted: 'rebase' },
     method: undefined,
     says: 'GitHub does not sign what it rebases',
+  },
+  'merge.method squash under signatures': {
+    rules: { signatures: true },
+    more: { wanted: 'squash' },
+    method: undefined,
+    says: 'only the author of a pull request',
   },
   'merge.method squash, strict, head behind': {
     rules: { checks: strict },

@@ -42,7 +42,7 @@ function textAt(path: string, commit: string, place: string): string | undefined
 }
 
 /** As gitignore's patterns: a slash inside ties to the root, a folder means all below it. */
-function covers(pattern: string, file: string): boolean {
+export function covers(pattern: string, file: string): boolean {
   const rooted = pattern.replace(/\/$/, '').includes('/')
   const glob = rooted ? pattern.replace(/^\//, '') : `**/${pattern}`
   const folder = glob.replace(/\/$/, '')
@@ -52,22 +52,19 @@ function covers(pattern: string, file: string): boolean {
   return below || (!glob.endsWith('/') && minimatch(file, glob, options))
 }
 
+/** The files that a pull request changes. */
+export async function changedFiles({ repo, headSha }: Pull, base: string): Promise<string[]> {
+  const range = `${base}...${headSha}`
+  const names = await git(repo.path, 'diff', '--name-only', '-z', '--no-renames', range, '--')
+  return names.split('\0').filter(Boolean)
+}
+
 /** The groups of owners of whom one each must approve, for the files that a pull request changes. */
 export async function ownersOf(pull: Pull, base: string): Promise<(readonly string[])[]> {
-  const { path } = pull.repo
-  const lines = await linesAt(path, base)
+  const lines = await linesAt(pull.repo.path, base)
   if (lines.length === 0) return []
-  const names = await git(
-    path,
-    'diff',
-    '--name-only',
-    '-z',
-    '--no-renames',
-    `${base}...${pull.headSha}`,
-    '--',
-  )
   const groups = new Map<string, readonly string[]>()
-  for (const file of names.split('\0').filter(Boolean)) {
+  for (const file of await changedFiles(pull, base)) {
     const owners = lines.findLast(({ pattern }) => covers(pattern, file))?.owners ?? []
     if (owners.length > 0) groups.set(owners.join(' '), owners)
   }

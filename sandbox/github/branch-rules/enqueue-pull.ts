@@ -4,6 +4,7 @@ import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { Refusal } from '../http/route.ts'
 import type { Pull } from '../world.ts'
+import { layersOf } from './layers.ts'
 import { judgeUpdate } from './judge-update.ts'
 import { mergeCommit } from './merge-commits.ts'
 import { enqueue, entryOf, methodOfQueue, queueParameters } from './merge-queue.ts'
@@ -39,8 +40,10 @@ export async function enqueuePull(
     if (typeof made === 'string') throw refuse('Pull request is not in a mergeable state')
     const merge = { pull, method, queued: true }
     const ref = `refs/heads/${baseRef}`
-    const verdict = await judgeUpdate({ world, repo, path: repo.path, ref, old, now: made.sha, by, merge })
+    const update = { world, repo, path: repo.path, ref, old, now: made.sha, by, merge }
+    const verdict = await judgeUpdate(update)
     if (verdict.refused.length > 0) throw refuse(`Pull request ${messageOf(verdict)}`)
-    return await enqueue(state, pull, actorOf(by), jump === true)
+    const isBypass = layersOf(update).some(({ bypass }) => bypass !== 'no')
+    return await enqueue(state, pull, actorOf(by), { jump: jump === true, isBypass })
   })
 }

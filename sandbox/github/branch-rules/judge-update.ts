@@ -3,6 +3,9 @@
 import type { Named } from './rule-shapes.ts'
 import { linearHistory, signatures } from './history.ts'
 import { layersOf } from './layers.ts'
+import { codeScanning, requiredDeployments, requiredWorkflows } from './other-requirements.ts'
+import { authorEmail, branchName, commitMessage, committerEmail } from './patterns.ts'
+import type { Pattern } from './patterns.ts'
 import type { Move, RefUpdate, Violation } from './ref-update.ts'
 import { requiredChecks } from './required-checks.ts'
 import { conversationResolution, requiredPull } from './required-pull.ts'
@@ -25,10 +28,6 @@ const ofMoves =
   (it, parameters) =>
     it.now === undefined ? [] : judge({ ...it, now: it.now }, parameters as never)
 
-/** A rule that lets pull requests in through GitHub's merge, and nothing else. */
-const notByPush = (say: (move: Move, parameters: never) => string): Judge =>
-  ofMoves((move, parameters) => (move.merge === undefined ? [{ says: say(move, parameters) }] : []))
-
 const judges: Readonly<Record<string, Judge>> = {
   creation,
   update,
@@ -44,21 +43,16 @@ const judges: Readonly<Record<string, Judge>> = {
   merge_queue: ofMoves(({ merge }) =>
     merge?.queued === true ? [] : [{ says: 'Changes must be made through the merge queue' }],
   ),
-  // The documents say that pushes are blocked, not in which words.
-  workflows: notByPush(() => 'Required workflows must run on a pull request.'),
-  code_scanning: notByPush(
-    ({ now }, it: { code_scanning_tools: readonly { tool: string }[] }) =>
-      `Code scanning is waiting for results from ${it.code_scanning_tools
-        .map(({ tool }) => tool)
-        .join(', ')} for the commit ${now.slice(0, 7)}.`,
-  ),
-  required_deployments: notByPush(
-    (_, it: { required_deployment_environments: readonly string[] }) =>
-      `Missing successful active ${it.required_deployment_environments.join(', ')} deployment.`,
-  ),
+  workflows: ofMoves(requiredWorkflows),
+  code_scanning: ofMoves(codeScanning),
+  required_deployments: ofMoves(requiredDeployments),
+  branch_name_pattern: (it, parameters) => branchName(it, parameters as Pattern),
+  commit_message_pattern: ofMoves(commitMessage),
+  commit_author_email_pattern: ofMoves(authorEmail),
+  committer_email_pattern: ofMoves(committerEmail),
 }
 
-async function judgeRule(it: RefUpdate, { type, parameters }: Rule): Promise<readonly Violation[]> {
+export async function judgeRule(it: RefUpdate, { type, parameters }: Rule): Promise<readonly Violation[]> {
   const judge = judges[type]
   if (judge === undefined) throw new Error(`the sandbox does not enforce ${type}`)
   return await judge(it, parameters)

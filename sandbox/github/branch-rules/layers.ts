@@ -15,8 +15,15 @@ export interface Layer {
   readonly bypass: 'no' | 'yes' | 'exempt'
 }
 
+export const allRulesets = ({ owner, rulesets }: Repo): Ruleset[] => [
+  ...(owner.rulesets?.values() ?? []),
+  ...rulesets.values(),
+]
+
 export function rulesetsFor(repo: Repo, ref: string): Ruleset[] {
-  return [...repo.rulesets.values()].filter((it) => appliesTo(repo, it, ref))
+  // Those of the organization and those of the repository add up:
+  // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets#about-rule-layering
+  return allRulesets(repo).filter((it) => appliesTo(repo, it, ref))
 }
 
 /** Whether anything at all is in force for a ref. */

@@ -4,7 +4,7 @@ import type { Caller } from '../http/caller.ts'
 import { setRef } from '../git/git-store.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { followRefs, markMerged } from '../git/pushes.ts'
+import { computeMergeability, followRefs, markMerged } from '../git/pushes.ts'
 import { Refusal } from '../http/route.ts'
 import type { MergeMethod, Pull } from '../world.ts'
 import { judgeUpdate } from './judge-update.ts'
@@ -26,6 +26,9 @@ const cannot: Readonly<Record<NoMerge, string>> = {
   'not rebaseable': "This branch can't be rebased",
 }
 
+/** Pull requests that are being merged right now. */
+const merging = new WeakSet<Pull>()
+
 /** Merges and returns the commit that landed. Throws GitHub's 405 or 409. */
 export async function mergePull(
   state: GitHubState,
@@ -38,11 +41,20 @@ export async function mergePull(
   const { sha: expected, commit_title: title, commit_message: body, merge_method: method = 'merge' } = request
   const ref = `refs/heads/${pull.baseRef}`
   const asked = repo.known.get(ref)
-  return await state.inLine(repo, async () => {
+  // https://github.com/stategraph/stategraph/pull/86
+  if (merging.has(pull)) throw new Refusal(405, 'Merge already in progress')
+  merging.add(pull)
+  const work = state.inLine(repo, async () => {
     if (expected !== undefined && expected !== pull.headSha)
       throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
     if (pull.state !== 'open') throw new Refusal(405, 'Pull Request is not mergeable')
     if (pull.draft) throw new Refusal(405, 'Pull Request is still a draft')
+    if (pull.mergeable === undefined) {
+      // The merge box says "Checking for the ability to merge automatically" meanwhile:
+      // https://docs.github.com/rest/pulls/pulls#get-a-pull-request (mergeable is null)
+      state.later(computeMergeability(state, pull))
+      if (world.testMergeDelay > 0) throw new Refusal(405, 'Pull Request is not mergeable')
+    }
     if (!repo.mergeMethods[method]) throw new Refusal(405, methodRefused(method))
     const base = repo.known.get(ref)
     // Another merge was on its way when this one was asked for: GitHub's own race.
@@ -64,4 +76,5 @@ export async function mergePull(
     if (pull.merged === null) await markMerged(state, pull, sha, actorOf(by))
     return sha
   })
+  return await work.finally(() => merging.delete(pull))
 }

@@ -6,14 +6,34 @@ import { emitPull, followRefs, markMerged } from '../git/pushes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
 import { timestampOf } from '../world.ts'
 import type { Account, Group, MergeMethod, Pull, QueueEntry, Repo } from '../world.ts'
-import { requiredApprovalsOf, protectionOf } from './branch-protection.ts'
+import { requiredApprovalsOf, protectionOf, pullDemandsOf } from './branch-protection.ts'
 import { rulesetsFor } from './layers.ts'
 import { mergeCommit } from './merge-commits.ts'
 import { unmetChecks } from './required-checks.ts'
-import type { MergeQueueParameters, Rule, StatusCheckParameters } from './rule-shapes.ts'
+import { requiredPull } from './required-pull.ts'
+import type {
+  MergeQueueParameters,
+  PullRequestParameters,
+  Rule,
+  StatusCheckParameters,
+} from './rule-shapes.ts'
 
-export type DequeueReason =
-  'MANUAL' | 'MERGE' | 'MERGE_CONFLICT' | 'CI_FAILURE' | 'CI_TIMEOUT' | 'ALREADY_MERGED' | 'QUEUE_CLEARED'
+/** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request (dequeued: reason) */
+export const dequeueReasons = [
+  'UNKNOWN_REMOVAL_REASON',
+  'MANUAL',
+  'MERGE',
+  'MERGE_CONFLICT',
+  'CI_FAILURE',
+  'CI_TIMEOUT',
+  'ALREADY_MERGED',
+  'QUEUE_CLEARED',
+  'ROLL_BACK',
+  'BRANCH_PROTECTIONS',
+  'GIT_TREE_INVALID',
+  'INVALID_MERGE_COMMIT',
+] as const
+export type DequeueReason = (typeof dequeueReasons)[number]
 
 function rulesOf(repo: Repo, branch: string): Rule[] {
   const protection = protectionOf(repo, branch)
@@ -29,7 +49,7 @@ export function queueParameters(repo: Repo, branch: string): MergeQueueParameter
   return rule?.parameters as MergeQueueParameters | undefined
 }
 
-export const methodOfQueue = ({ merge_method }: MergeQueueParameters): MergeMethod =>
+export const methodOfQueue = ({ merge_method }: Pick<MergeQueueParameters, 'merge_method'>): MergeMethod =>
   merge_method.toLowerCase() as MergeMethod
 
 /** Puts a pull request into its branch's queue. Whether it may be there is judged before. Call it in line. */
@@ -37,13 +57,22 @@ export async function enqueue(
   state: GitHubState,
   pull: Pull,
   by: Account,
-  jump: boolean,
+  { jump, isBypass }: Pick<QueueEntry, 'jump' | 'isBypass'>,
 ): Promise<QueueEntry> {
   const { repo, baseRef } = pull
   const entries = repo.queues.get(baseRef) ?? []
   const id = state.world.nextId()
   const enqueuedAt = state.world.now()
-  const entry: QueueEntry = { id, pull, headSha: pull.headSha, by, enqueuedAt, jump, group: undefined }
+  const entry: QueueEntry = {
+    id,
+    pull,
+    headSha: pull.headSha,
+    by,
+    enqueuedAt,
+    jump,
+    isBypass,
+    group: undefined,
+  }
   if (jump) entries.unshift(entry)
   else entries.push(entry)
   repo.queues.set(baseRef, entries)
@@ -134,6 +163,7 @@ async function step(state: GitHubState, repo: Repo, branch: string): Promise<boo
     return true
   }
   return (
+    (await dropForbidden(state, repo, branch)) ||
     (await build(state, repo, branch, settings)) ||
     (await dropFailed(state, repo, branch, settings)) ||
     (await mergeGreen(state, repo, branch, settings))
@@ -173,6 +203,33 @@ async function ask(state: GitHubState, entry: QueueEntry, base: string, method: 
   await followRefs(state, repo, by)
   await emitGroup(state, repo, entry.group, 'checks_requested')
 }
+
+/** An approval that ended, or changes that were requested, after it had entered: the branch does not take it any more. */
+async function dropForbidden(state: GitHubState, repo: Repo, branch: string): Promise<boolean> {
+  const protection = protectionOf(repo, branch)
+  const demands = [
+    ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
+    ...(protection === undefined ? [] : pullDemandsOf(protection)),
+  ].filter(({ type }) => type === 'pull_request')
+  const { world } = state
+  const ref = `refs/heads/${branch}`
+  const old = repo.known.get(ref)
+  for (const entry of repo.queues.get(branch) ?? []) {
+    if (entry.isBypass) continue
+    const { pull, by: account, headSha: now } = entry
+    const by = { kind: 'user', account } as const
+    const merge = { pull, method: methodOfQueue(queueParameters(repo, branch) ?? asMerge), queued: true }
+    const move = { world, repo, path: repo.path, ref, old, now, by, merge }
+    for (const { parameters } of demands) {
+      if ((await requiredPull(move, parameters as unknown as PullRequestParameters)).length === 0) continue
+      await dequeue(state, entry, 'BRANCH_PROTECTIONS')
+      return true
+    }
+  }
+  return false
+}
+
+const asMerge = { merge_method: 'MERGE' } as const
 
 type Outcome = 'green' | 'waiting' | 'failed' | 'late'
 

@@ -3,7 +3,7 @@
 import { mergedTree, parentsOf, treeOf } from '../git/git-store.ts'
 import { mayPush } from '../world.ts'
 import type { MergeMethod, Pull, Review } from '../world.ts'
-import { isOwner, ownersOf } from './code-owners.ts'
+import { changedFiles, covers, isOwner, ownersOf } from './code-owners.ts'
 import { pullOf } from './pushed-pull.ts'
 import type { Move, Violation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-shapes.ts'
@@ -64,9 +64,11 @@ async function reviewed(move: Move, pull: Pull, parameters: PullRequestParameter
         .map((it) => it.replace(/^@/, ''))
         .join(' and/or ')}.`,
     })
-  // That it blocks is documented, the words are not. Where no approval is asked for, reviews advise.
-  if (count > 0 && said.some((it) => it.state === 'CHANGES_REQUESTED'))
-    violations.push({ says: 'Changes were requested by a reviewer with write access.' })
+  // It blocks by itself, however many others approved, and so does the same commit's review in another pull request:
+  // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
+  if (said.some((it) => it.state === 'CHANGES_REQUESTED') || isHeldByAnother(move, pull))
+    violations.push({ says: 'Changes have been requested.' })
+  violations.push(...(await requiredReviewers(move, pull, approvals, parameters)))
   const carried = (stale || last) && (await isCarriedOver(move, pull))
   if (approvals.length < count || (stale && carried))
     violations.push({ says: needsApprovals(Math.max(1, count)) })
@@ -74,6 +76,46 @@ async function reviewed(move: Move, pull: Pull, parameters: PullRequestParameter
   if (last && (!isFresh || carried))
     violations.push({ says: 'New changes require approval from someone other than the last pusher.' })
   return violations
+}
+
+/** Whether another open pull request has the same head commit, and a review that rejects it or is not submitted yet. */
+function isHeldByAnother(move: Move, pull: Pull): boolean {
+  const twins = [...pull.repo.pulls.values()].filter(
+    (it) => it !== pull && it.state === 'open' && it.headSha === pull.headSha,
+  )
+  return twins.some(
+    (it) =>
+      it.reviews.some(({ state, author }) => state === 'PENDING' && mayPush(move.world, it.repo, author)) ||
+      opinions(move, it).some(({ state }) => state === 'CHANGES_REQUESTED'),
+  )
+}
+
+/**
+ * Teams that must approve what changes certain files. The words are not documented.
+ * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#required-reviewers
+ */
+async function requiredReviewers(
+  { world, old }: Move,
+  pull: Pull,
+  approvals: readonly Review[],
+  { required_reviewers = [] }: PullRequestParameters,
+): Promise<Violation[]> {
+  if (required_reviewers.length === 0) return []
+  const files = await changedFiles(pull, old ?? pull.baseSha)
+  return required_reviewers.flatMap(({ minimum_approvals, file_patterns, reviewer }) => {
+    const team = world.teams.find(({ id }) => id === reviewer.id)
+    const isTouched = files.some((file) => {
+      const last = file_patterns.findLast((it) => covers(it.replace(/^!/, ''), file))
+      return last !== undefined && !last.startsWith('!')
+    })
+    // Team members' approvals count when the team may write.
+    const role = team === undefined ? undefined : pull.repo.teamRoles.get(team.id)
+    const counts = role === 'write' || role === 'maintain' || role === 'admin'
+    const given = approvals.filter((it) => counts && team?.members.get(it.author.id)?.state === 'active')
+    return !isTouched || given.length >= minimum_approvals
+      ? []
+      : [{ says: `Required reviewer ${team?.organization.login ?? ''}/${team?.slug ?? ''} must approve.` }]
+  })
 }
 
 /** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */

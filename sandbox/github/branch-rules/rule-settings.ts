@@ -1,5 +1,7 @@
 // How a test or the demo sets rules, as an administrator would: the same JSON that the REST interface takes.
-import { keepRuleset } from '../routes/rule-routes.ts'
+import { pullSummary } from '../views/pull-view.ts'
+import { nodeId } from '../views/account-view.ts'
+import { emitProtection, emitRuleset, keepRuleset } from '../routes/rule-routes.ts'
 import { Settings } from '../settings.ts'
 import type { MergeMethod, Payload, Pull } from '../world.ts'
 import type { ProtectionRequest } from './rule-shapes.ts'
@@ -10,7 +12,7 @@ export class RuleSettings extends Settings {
   /** Imports a ruleset. */
   addRuleset(repository: string, request: RulesetRequest): Ruleset {
     const repo = this.repository(repository)
-    return keepRuleset(this.state.world, repo, readRuleset(repo, request as unknown as Payload))
+    return keepRuleset(this.state, repo, readRuleset(repo, request as unknown as Payload), repo.owner)
   }
 
   /** A ruleset of these rules for the default branch, without bypass unless some is given. */
@@ -24,8 +26,48 @@ export class RuleSettings extends Settings {
     })
   }
 
-  removeRuleset(repository: string, { id }: Ruleset): void {
-    this.repository(repository).rulesets.delete(id)
+  removeRuleset(repository: string, ruleset: Ruleset): void {
+    const repo = this.repository(repository)
+    repo.rulesets.delete(ruleset.id)
+    emitRuleset(this.state, repo, ruleset, 'deleted', repo.owner)
+  }
+
+  /** A ruleset of an organization, for the default branches of all its repositories unless said otherwise. */
+  addOrganizationRules(login: string, rules: readonly Rule[], more: Partial<RulesetRequest> = {}): Ruleset {
+    const owner = this.account(login)
+    const { world } = this.state
+    const request = readRuleset(
+      { owner },
+      {
+        name: rules.map(({ type }) => type).join(', '),
+        enforcement: 'active',
+        rules,
+        ...more,
+      },
+      'Organization',
+    )
+    const at = world.timestamp()
+    const ruleset: Ruleset = {
+      id: world.nextId(),
+      organization: owner.login,
+      createdAt: at,
+      updatedAt: at,
+      name: request.name,
+      enforcement: request.enforcement,
+      target: request.target ?? 'branch',
+      bypass_actors: request.bypass_actors ?? [],
+      conditions: {
+        ref_name: { include: ['~DEFAULT_BRANCH'] },
+        repository_name: { include: ['~ALL'] },
+        ...request.conditions,
+      },
+      rules,
+    }
+    owner.rulesets = new Map([...(owner.rulesets ?? []), [ruleset.id, ruleset]])
+    return ruleset
+  }
+  removeOrganizationRules(login: string, { id }: Ruleset): void {
+    this.account(login).rulesets?.delete(id)
   }
 
   /** Classic protection of a branch or of a pattern of branches; null ends it. */
@@ -34,9 +76,14 @@ export class RuleSettings extends Settings {
     pattern: string,
     protection: (ProtectionRequest & { readonly required_signatures?: boolean }) | null,
   ): void {
-    const { protections } = this.repository(repository)
-    if (protection === null) protections.delete(pattern)
-    else protections.set(pattern, { required_signatures: false, ...protection })
+    const repo = this.repository(repository)
+    const old = repo.protections.get(pattern)
+    const now = protection === null ? undefined : { required_signatures: false, ...protection }
+    if (now === undefined) repo.protections.delete(pattern)
+    else repo.protections.set(pattern, now)
+    const told = now ?? old
+    const action = now === undefined ? 'deleted' : old === undefined ? 'created' : 'edited'
+    if (told !== undefined) emitProtection(this.state, repo, [pattern, told], action, repo.owner)
   }
 
   /** Switches on or off that nobody at all may push to a branch. */
@@ -53,9 +100,38 @@ export class RuleSettings extends Settings {
   /** Somebody starts a conversation on a line of a pull request; it stays open until `resolveConversation`. */
   openConversation(pull: Pull): void {
     pull.openConversations += 1
+    this.#emitThread(pull, 'unresolved')
   }
   resolveConversation(pull: Pull): void {
     pull.openConversations -= 1
+    this.#emitThread(pull, 'resolved')
+  }
+
+  /** https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_thread */
+  #emitThread(pull: Pull, action: 'resolved' | 'unresolved'): void {
+    const { world, webhooks } = this.state
+    webhooks.emit('pull_request_review_thread', action, pull.repo, pull.author, {
+      thread: { node_id: nodeId('PullRequestReviewThread', pull.id), comments: [] },
+      pull_request: pullSummary(world, pull),
+    })
+    this.state.queueDue(pull.repo)
+  }
+
+  /** Switches the repository's "Allow auto-merge". */
+  allowAutoMerge(repository: string, on = true): void {
+    this.repository(repository).allowAutoMerge = on
+  }
+
+  /** A code scanning tool uploads its analysis of a commit. */
+  analyze(repository: string, sha: string, tool: string, alerts = 0): void {
+    const repo = this.repository(repository)
+    repo.analyses.push({ sha, tool, alerts })
+    this.state.queueDue(repo)
+  }
+
+  /** How many milliseconds GitHub needs from now on to compute whether a pull request can be merged. */
+  delayTestMerges(milliseconds: number): void {
+    this.state.world.testMergeDelay = milliseconds
   }
 
   /** How many milliseconds pass until rules see a check or status that was just posted. */

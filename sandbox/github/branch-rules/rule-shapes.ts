@@ -21,12 +21,16 @@ export interface RulesetRequest {
   readonly bypass_actors?: readonly BypassActor[]
   readonly conditions?: {
     readonly ref_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
+    /** Of an organization's ruleset. */
+    readonly repository_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
   }
   readonly rules?: readonly Rule[]
 }
 
 export interface Ruleset extends Required<RulesetRequest> {
   readonly id: number
+  /** The organization whose ruleset it is; null: the repository's own. */
+  readonly organization: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -38,6 +42,11 @@ export interface PullRequestParameters {
   readonly require_last_push_approval: boolean
   readonly required_review_thread_resolution: boolean
   readonly allowed_merge_methods?: readonly MergeMethod[]
+  readonly required_reviewers?: readonly {
+    readonly minimum_approvals: number
+    readonly file_patterns: readonly string[]
+    readonly reviewer: { readonly id: number; readonly type: 'Team' }
+  }[]
 }
 
 export interface StatusCheckParameters {

@@ -16,6 +16,10 @@ const demanded: Readonly<Record<string, readonly string[]>> = {
   required_deployments: ['required_deployment_environments'],
   workflows: ['workflows'],
   code_scanning: ['code_scanning_tools'],
+  branch_name_pattern: ['operator', 'pattern'],
+  commit_message_pattern: ['operator', 'pattern'],
+  commit_author_email_pattern: ['operator', 'pattern'],
+  committer_email_pattern: ['operator', 'pattern'],
   pull_request: [
     'required_approving_review_count',
     'dismiss_stale_reviews_on_push',
@@ -36,7 +40,11 @@ const demanded: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
-export function readRuleset(repo: Repo, body: Payload): RulesetRequest {
+export function readRuleset(
+  repo: Pick<Repo, 'owner'>,
+  body: Payload,
+  source: 'Repository' | 'Organization' = 'Repository',
+): RulesetRequest {
   const request = body as unknown as RulesetRequest
   if (typeof request.name !== 'string') throw invalid('Ruleset', 'name', 'missing_field')
   if (!['active', 'evaluate', 'disabled'].includes(request.enforcement))
@@ -48,6 +56,8 @@ export function readRuleset(repo: Repo, body: Payload): RulesetRequest {
       if (!(field in parameters)) throw problem(`Invalid rule '${type}': ${field} is missing`)
     // Merge queues are for organizations.
     if (type === 'merge_queue' && repo.owner.type === 'User') throw problem(`Invalid rule '${type}'`)
+    if (source === 'Organization' && ['merge_queue', 'required_deployments'].includes(type))
+      throw problem(`Invalid rule '${type}'`)
   }
   for (const { actor_type, actor_id } of request.bypass_actors ?? [])
     if (actor_type === 'Integration' && repo.owner.type === 'User')
@@ -57,8 +67,19 @@ export function readRuleset(repo: Repo, body: Payload): RulesetRequest {
 
 const problem = (message: string): Refusal => invalid('RepositoryRuleset', 'rules', 'custom', message)
 
+const globbed = { dot: true, nonegate: true, nocomment: true } as const
+
+/** An organization's ruleset names its repositories: https://docs.github.com/rest/orgs/rules#create-an-organization-repository-ruleset */
+function appliesToRepository(repo: Repo, { conditions }: Ruleset): boolean {
+  if (conditions.repository_name === undefined) return true
+  const { include = [], exclude = [] } = conditions.repository_name
+  const matches = (pattern: string): boolean => pattern === '~ALL' || minimatch(repo.name, pattern, globbed)
+  return include.some(matches) && !exclude.some(matches)
+}
+
 /** Whether a ruleset that is in force speaks of this ref. */
 export function appliesTo(repo: Repo, ruleset: Ruleset, ref: string): boolean {
+  if (!appliesToRepository(repo, ruleset)) return false
   const folder = { branch: 'refs/heads/', tag: 'refs/tags/', push: undefined }[ruleset.target]
   if (ruleset.enforcement !== 'active' || folder === undefined || !ref.startsWith(folder)) return false
   const { include = [], exclude = [] } = ruleset.conditions.ref_name ?? {}
@@ -66,6 +87,6 @@ export function appliesTo(repo: Repo, ruleset: Ruleset, ref: string): boolean {
     pattern === '~ALL' ||
     (pattern === '~DEFAULT_BRANCH'
       ? ref === `refs/heads/${repo.defaultBranch}`
-      : minimatch(ref, pattern, { dot: true, nonegate: true, nocomment: true }))
+      : minimatch(ref, pattern, globbed))
   return include.some(matches) && !exclude.some(matches)
 }

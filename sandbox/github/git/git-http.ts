@@ -97,7 +97,19 @@ function open(state: GitHubState, caller: Caller, owner: string, name: string, w
   // git tells a missing repository from a forbidden one as little as REST does.
   if (repo === undefined || !maySee(state.world, caller, repo))
     throw new Refusal(404, 'Repository not found.')
-  demand(state.world, caller, repo, { contents: writes ? 'write' : 'read' })
+  try {
+    demand(state.world, caller, repo, { contents: writes ? 'write' : 'read' })
+  } catch (error) {
+    // git prints the text of the answer behind `remote: `. With some right GitHub names who lacks the rest, without any it
+    // does not: https://github.com/ad-m/github-push-action/issues/96 and
+    // https://docs.github.com/authentication/troubleshooting-ssh/error-permission-to-userrepo-denied-to-other-user
+    if (!(error instanceof Refusal) || error.status === 401 || caller.kind === 'anonymous') throw error
+    const mayRead =
+      caller.kind !== 'app' && (caller.kind === 'user' || caller.permissions['contents'] === 'read')
+    const name = `${repo.owner.login}/${repo.name}.git`
+    if (!mayRead) throw new Refusal(403, 'Write access to repository not granted.')
+    throw new Refusal(403, `Permission to ${name} denied to ${nameOf(caller)}.`)
+  }
   if (writes && repo.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
   return repo
 }

@@ -9,7 +9,7 @@ import { pullView } from '../views/pull-view.ts'
 import { pushedCommitView, readPushed } from '../views/commit-view.ts'
 import { suiteView } from '../views/check-view.ts'
 import { webUrl } from '../views/repository-view.ts'
-import { allPulls } from '../world.ts'
+import { allPulls, mayPush } from '../world.ts'
 import type { Account, App, CheckSuite, Payload, Pull, Repo } from '../world.ts'
 
 const zero = '0'.repeat(40)
@@ -101,6 +101,9 @@ async function headMoved(
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
   if (pull.headRepo !== pull.repo) await openSuites(state, pull.repo, now, pull.headRef, before, by)
   await emitPull(state, pull, 'synchronize', by, { before, after: now })
+  // Somebody without write access who pushes ends auto-merge:
+  // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
+  if (!mayPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
   await dismissStale(state, pull, by, before)
 }
 
@@ -126,6 +129,18 @@ async function baseMoved(
     },
   )
   await markMerged(state, pull, sha ?? pull.headSha, by)
+}
+
+/** Switches auto-merge off; a pull request without it stays as it is. */
+export async function endAutoMerge(
+  state: GitHubState,
+  pull: Pull,
+  by: Account,
+  reason = 'head branch was modified by a user without write access',
+): Promise<void> {
+  if (pull.autoMerge === null) return
+  pull.autoMerge = null
+  await emitPull(state, pull, 'auto_merge_disabled', by, { reason })
 }
 
 export async function markMerged(state: GitHubState, pull: Pull, sha: string, by: Account): Promise<void> {
@@ -196,6 +211,8 @@ export async function openSuites(
 /** Computes in the background whether a pull request can be merged, and keeps the test merge under refs/pull/N/merge. */
 export async function computeMergeability(state: GitHubState, pull: Pull): Promise<void> {
   const { path } = pull.repo
+  const { testMergeDelay } = state.world
+  if (testMergeDelay > 0) await new Promise((resolve) => setTimeout(resolve, testMergeDelay))
   const base = pull.repo.known.get(`refs/heads/${pull.baseRef}`)
   if (base === undefined) return
   const head = pull.headSha

@@ -1,6 +1,7 @@
 // The mutations that land something: into the queue and out of it, a merge, refs by compare-and-swap, a commit of files.
 import { demand } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
+import { enableAutoMerge } from '../branch-rules/auto-merge.ts'
 import { enqueuePull } from '../branch-rules/enqueue-pull.ts'
 import { judgeUpdate } from '../branch-rules/judge-update.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
@@ -9,7 +10,7 @@ import { enforce } from '../branch-rules/verdict-texts.ts'
 import { commitFiles, deleteRef, isAncestor, resolveCommit, setRef } from '../git/git-store.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { followRefs } from '../git/pushes.ts'
+import { endAutoMerge, followRefs } from '../git/pushes.ts'
 import { Refusal } from '../http/route.ts'
 import { authorOf, signCommit } from '../signing.ts'
 import { idOfNode } from '../views/account-view.ts'
@@ -82,6 +83,19 @@ export function mutationFields(state: GitHubState, by: Caller): Fields {
         ...text(input['commitBody'], 'commit_message'),
         merge_method: method.toLowerCase() as MergeMethod,
       })
+      return { pullRequest: pullFields(state, pull) }
+    }),
+    enablePullRequestAutoMerge: mutation(async ({ pullRequestId, mergeMethod }) => {
+      const pull = pullAt(pullRequestId)
+      allow(pull.repo, { pull_requests: 'write' }, writesContents)
+      const method = (typeof mergeMethod === 'string' ? mergeMethod : 'MERGE').toLowerCase() as MergeMethod
+      await enableAutoMerge(state, pull, actorOf(by), method)
+      return { pullRequest: pullFields(state, pull) }
+    }),
+    disablePullRequestAutoMerge: mutation(async ({ pullRequestId }) => {
+      const pull = pullAt(pullRequestId)
+      allow(pull.repo, { pull_requests: 'write' }, writesContents)
+      await endAutoMerge(state, pull, actorOf(by), 'auto-merge was disabled')
       return { pullRequest: pullFields(state, pull) }
     }),
     updateRefs: mutation(async ({ repositoryId, refUpdates }) => {

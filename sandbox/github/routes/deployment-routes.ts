@@ -10,7 +10,8 @@ import { commitOf } from './repository-routes.ts'
 const states = ['error', 'failure', 'inactive', 'in_progress', 'queued', 'pending', 'success'] as const
 const mostCharacters = 140
 
-export function deploymentRoutes({ world }: GitHubState): Route[] {
+export function deploymentRoutes(state: GitHubState): Route[] {
+  const { world, webhooks } = state
   const read = { deployments: 'read' } as const
   const write = { deployments: 'write' } as const
   return [
@@ -45,6 +46,11 @@ export function deploymentRoutes({ world }: GitHubState): Route[] {
         statuses: [],
       }
       repo.deployments.push(deployment)
+      webhooks.emit('deployment', 'created', repo, deployment.creator, {
+        deployment: deploymentView(world, repo, deployment),
+        workflow: null,
+        workflow_run: null,
+      })
       return created(deploymentView(world, repo, deployment))
     }),
     repoRoute('GET /deployments/{deployment_id}/statuses', read, (call) => {
@@ -55,8 +61,8 @@ export function deploymentRoutes({ world }: GitHubState): Route[] {
     }),
     repoRoute('POST /deployments/{deployment_id}/statuses', write, (call) => {
       const deployment = deploymentOf(call)
-      const state = text(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
-      if (!states.includes(state)) throw new Refusal(422, 'Validation Failed', [`${state} is not a state`])
+      const told = text(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
+      if (!states.includes(told)) throw new Refusal(422, 'Validation Failed', [`${told} is not a state`])
       const description = typeof call.body['description'] === 'string' ? call.body['description'] : ''
       if ([...description].length > mostCharacters)
         throw new Refusal(422, 'Validation Failed', [
@@ -64,19 +70,24 @@ export function deploymentRoutes({ world }: GitHubState): Route[] {
         ])
       const status: DeploymentStatus = {
         id: world.nextId(),
-        state,
+        state: told,
         description,
         creator: actorOf(call.caller),
         app: appOf(call),
         createdAt: world.timestamp(),
       }
       // A new success makes the earlier ones of the environment inactive.
-      if (state === 'success' && call.body['auto_inactive'] !== false)
+      if (told === 'success' && call.body['auto_inactive'] !== false)
         for (const other of call.repo.deployments)
           if (other !== deployment && other.environment === deployment.environment && !other.isTransient)
             if (other.statuses.at(-1)?.state === 'success')
               other.statuses.push({ ...status, id: world.nextId(), state: 'inactive', description: '' })
       deployment.statuses.push(status)
+      webhooks.emit('deployment_status', 'created', call.repo, status.creator, {
+        deployment_status: deploymentStatusView(world, call.repo, deployment, status),
+        deployment: deploymentView(world, call.repo, deployment),
+      })
+      state.queueDue(call.repo)
       return created(deploymentStatusView(world, call.repo, deployment, status))
     }),
   ]

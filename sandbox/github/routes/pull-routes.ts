@@ -1,4 +1,5 @@
 // REST routes of pull requests, their reviews and requested reviewers.
+import { updateBranch } from '../branch-rules/update-branch.ts'
 import { mergePull } from '../branch-rules/merge-pull.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
@@ -21,6 +22,7 @@ import {
 } from '../http/route.ts'
 import type { RepoCall, Route } from '../http/route.ts'
 import { accountView, teamView } from '../views/account-view.ts'
+import { apiUrl } from '../views/repository-view.ts'
 import { commitView, readCommits, readFiles } from '../views/commit-view.ts'
 import { pullSummary, pullView, reviewCommentView, reviewView } from '../views/pull-view.ts'
 import { accountByLogin, mayPush, roleOf } from '../world.ts'
@@ -56,8 +58,13 @@ export function pullRoutes(state: GitHubState): Route[] {
       const headRepo = network.find((it) => !it.deleted && it.owner === accountByLogin(world, owner))
       if (headRepo === undefined || branch === undefined) throw invalid('PullRequest', 'head')
       const request = { author: actorOf(call.caller), headRepo, headRef: branch, title }
-      const { base: baseRef, body: words, draft } = body as { base: string; body?: string; draft?: boolean }
-      const more = { baseRef, body: words ?? null, draft: draft ?? false }
+      const {
+        base: baseRef,
+        body: words = null,
+        draft = false,
+        maintainer_can_modify: maintainerCanModify = true,
+      } = body as { base: string; body?: string; draft?: boolean; maintainer_can_modify?: boolean }
+      const more = { baseRef, body: words, draft, maintainerCanModify }
       const pull = await state.inLine(repo, () => createPull(state, repo, { ...request, ...more }))
       return created(await pullView(world, pull))
     }),
@@ -70,6 +77,9 @@ export function pullRoutes(state: GitHubState): Route[] {
     }),
     repoRoute('PATCH /pulls/{pull_number}', write, async (call) => {
       const pull = pullOf(call)
+      const { maintainer_can_modify: modifiable } = call.body
+      if (typeof modifiable === 'boolean' && pull.headRepo !== pull.repo)
+        pull.maintainerCanModify = modifiable
       await editPull(state, pull, call.body, actorOf(call.caller))
       return ok(await pullView(world, pull))
     }),
@@ -90,6 +100,12 @@ export function pullRoutes(state: GitHubState): Route[] {
       return noContent()
     }),
     mergeRoute(state),
+    repoRoute('PUT /pulls/{pull_number}/update-branch', write, async (call) => {
+      const pull = pullOf(call)
+      await updateBranch(state, pull, call.caller, call.body['expected_head_sha'] as string | undefined)
+      const url = `${apiUrl(world, call.repo)}/pulls/${pull.number}`
+      return { status: 202, body: { message: 'Updating pull request branch.', url } }
+    }),
     ...reviewerRoutes(state),
     ...reviewRoutes(state),
   ]

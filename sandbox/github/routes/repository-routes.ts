@@ -12,7 +12,8 @@ import {
   setRef,
 } from '../git/git-store.ts'
 import { readRefs } from '../git/refs.ts'
-import { mayWrite } from '../http/auth.ts'
+import { mayAdminister, mayWrite } from '../http/auth.ts'
+import { renameBranch } from '../branch-rules/rename-branch.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { judgeUpdate } from '../branch-rules/judge-update.ts'
@@ -53,7 +54,7 @@ export function repositoryRoutes(state: GitHubState): Route[] {
         user: { ...accountView(world, account), role_name: role ?? '' },
       })
     }),
-    ...branchRoutes(world),
+    ...branchRoutes(state),
     ...refRoutes(state),
     ...commitRoutes(world),
     ...objectRoutes(world),
@@ -68,7 +69,8 @@ function strongerThanPublic(world: World, repo: Repo, id: number): boolean {
 
 const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
-function branchRoutes(world: World): Route[] {
+function branchRoutes(state: GitHubState): Route[] {
+  const { world } = state
   const tipOf = ({ repo, params }: RepoCall): string => {
     const sha = repo.known.get(`refs/heads/${params['branch'] ?? ''}`)
     if (sha === undefined) throw new Refusal(404, 'Branch not found')
@@ -86,20 +88,30 @@ function branchRoutes(world: World): Route[] {
         }),
       )
     }),
+    repoRoute('POST /branches/{branch}/rename', { administration: 'write' }, async (call) => {
+      if (!mayAdminister(world, call.caller, call.repo)) throw new Refusal(403, 'Must have admin rights')
+      const to = text(call, 'new_name', 'Branch')
+      await renameBranch(state, call.repo, call.params['branch'] ?? '', to, actorOf(call.caller))
+      return created(await branchView(call, to))
+    }),
     repoRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
-      const { repo } = call
-      const name = call.params['branch'] ?? ''
-      const self = `${apiUrl(world, repo)}/branches/${encoded(name)}`
-      return ok({
-        name,
-        commit: commitView(world, repo, await readCommit(repo.path, tipOf(call))),
-        _links: { self, html: `${webUrl(world, repo)}/tree/${encoded(name)}` },
-        protected: isRuled(repo, `refs/heads/${name}`),
-        protection: protectionSummary(repo, name),
-        protection_url: `${self}/protection`,
-      })
+      tipOf(call)
+      return ok(await branchView(call, call.params['branch'] ?? ''))
     }),
   ]
+
+  async function branchView({ repo }: RepoCall, name: string): Promise<Payload> {
+    const self = `${apiUrl(world, repo)}/branches/${encoded(name)}`
+    const sha = repo.known.get(`refs/heads/${name}`) ?? ''
+    return {
+      name,
+      commit: commitView(world, repo, await readCommit(repo.path, sha)),
+      _links: { self, html: `${webUrl(world, repo)}/tree/${encoded(name)}` },
+      protected: isRuled(repo, `refs/heads/${name}`),
+      protection: protectionSummary(repo, name),
+      protection_url: `${self}/protection`,
+    }
+  }
 }
 
 function refRoutes(state: GitHubState): Route[] {

@@ -2,8 +2,10 @@
 // administrators set, so that the JSON they import can be tried.
 import { mayAdminister } from '../http/auth.ts'
 import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-shapes.ts'
+import { allRulesets } from '../branch-rules/layers.ts'
 import { readRuleset } from '../branch-rules/ruleset.ts'
 import type { Ruleset, RulesetRequest } from '../branch-rules/rule-shapes.ts'
+import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   Refusal,
@@ -18,8 +20,14 @@ import {
 } from '../http/route.ts'
 import type { RepoCall, Route } from '../http/route.ts'
 import { apiUrl, fullRepositoryView } from '../views/repository-view.ts'
-import { branchRulesView, protectionView, rulesetSummary, rulesetView } from '../views/rule-view.ts'
-import type { MergeMethod, Repo, World } from '../world.ts'
+import {
+  branchRulesView,
+  protectionRuleView,
+  protectionView,
+  rulesetSummary,
+  rulesetView,
+} from '../views/rule-view.ts'
+import type { Account, MergeMethod, Repo } from '../world.ts'
 
 const admin = { administration: 'write' } as const
 
@@ -28,12 +36,47 @@ function administer({ world, caller, repo }: RepoCall): void {
   if (!mayAdminister(world, caller, repo)) throw new Refusal(403, 'Must have admin rights to Repository.')
 }
 
-/** Stores a ruleset, under a new id or in place of the one that has it. */
-export function keepRuleset(world: World, repo: Repo, request: RulesetRequest, id?: number): Ruleset {
+/** Tells the apps of a ruleset: https://docs.github.com/webhooks/webhook-events-and-payloads#repository_ruleset */
+export function emitRuleset(
+  { world, webhooks }: GitHubState,
+  repo: Repo,
+  ruleset: Ruleset,
+  action: 'created' | 'edited' | 'deleted',
+  by: Account,
+): void {
+  const repository_ruleset = rulesetView(world, repo, ruleset, { kind: 'user', account: by })
+  webhooks.emit('repository_ruleset', action, repo, by, { repository_ruleset })
+}
+
+/** Tells the apps of classic protection: https://docs.github.com/webhooks/webhook-events-and-payloads#branch_protection_rule */
+export function emitProtection(
+  { world, webhooks }: GitHubState,
+  repo: Repo,
+  [pattern, protection]: readonly [string, BranchProtection],
+  action: 'created' | 'edited' | 'deleted',
+  by: Account,
+): void {
+  const rule = protectionRuleView(world, repo, pattern, protection)
+  webhooks.emit('branch_protection_rule', action, repo, by, {
+    rule,
+    ...(action === 'edited' ? { changes: {} } : {}),
+  })
+}
+
+/** Stores a ruleset, under a new id or in place of the one that has it, and tells the apps. */
+export function keepRuleset(
+  state: GitHubState,
+  repo: Repo,
+  request: RulesetRequest,
+  by: Account,
+  id?: number,
+): Ruleset {
+  const { world } = state
   const old = id === undefined ? undefined : repo.rulesets.get(id)
   const at = world.timestamp()
   const ruleset: Ruleset = {
     id: old?.id ?? world.nextId(),
+    organization: null,
     createdAt: old?.createdAt ?? at,
     updatedAt: at,
     name: request.name,
@@ -44,6 +87,7 @@ export function keepRuleset(world: World, repo: Repo, request: RulesetRequest, i
     rules: request.rules ?? old?.rules ?? [],
   }
   repo.rulesets.set(ruleset.id, ruleset)
+  emitRuleset(state, repo, ruleset, old === undefined ? 'created' : 'edited', by)
   return ruleset
 }
 
@@ -51,9 +95,16 @@ export function ruleRoutes(state: GitHubState): Route[] {
   return [...rulesetRoutes(state), ...protectionRoutes(state), mergeSettingsRoute(state)]
 }
 
-function rulesetRoutes({ world }: GitHubState): Route[] {
+function rulesetRoutes(state: GitHubState): Route[] {
+  const { world } = state
   const rulesetOf = (call: RepoCall): Ruleset => {
     const found = call.repo.rulesets.get(idParam(call, 'ruleset_id'))
+    if (found === undefined) throw notFound()
+    return found
+  }
+  /** Readers see the organization's, too; only the organization changes them. */
+  const readable = (call: RepoCall): Ruleset => {
+    const found = allRulesets(call.repo).find(({ id }) => id === idParam(call, 'ruleset_id'))
     if (found === undefined) throw notFound()
     return found
   }
@@ -65,32 +116,36 @@ function rulesetRoutes({ world }: GitHubState): Route[] {
     repoRoute('GET /rulesets', read, (call) =>
       page(
         call,
-        [...call.repo.rulesets.values()].map((it) => rulesetSummary(world, call.repo, it)),
+        allRulesets(call.repo).map((it) => rulesetSummary(world, call.repo, it)),
       ),
     ),
     repoRoute('GET /rulesets/{ruleset_id}', read, (call) =>
-      ok(rulesetView(world, call.repo, rulesetOf(call), call.caller)),
+      ok(rulesetView(world, call.repo, readable(call), call.caller)),
     ),
     repoRoute('POST /rulesets', admin, (call) => {
       administer(call)
-      const kept = keepRuleset(world, call.repo, readRuleset(call.repo, call.body))
+      const kept = keepRuleset(state, call.repo, readRuleset(call.repo, call.body), actorOf(call.caller))
       return created(rulesetView(world, call.repo, kept, call.caller))
     }),
     repoRoute('PUT /rulesets/{ruleset_id}', admin, (call) => {
       administer(call)
       const { id, name, enforcement } = rulesetOf(call)
       const request = readRuleset(call.repo, { name, enforcement, ...call.body })
-      return ok(rulesetView(world, call.repo, keepRuleset(world, call.repo, request, id), call.caller))
+      const kept = keepRuleset(state, call.repo, request, actorOf(call.caller), id)
+      return ok(rulesetView(world, call.repo, kept, call.caller))
     }),
     repoRoute('DELETE /rulesets/{ruleset_id}', admin, (call) => {
       administer(call)
-      call.repo.rulesets.delete(rulesetOf(call).id)
+      const ended = rulesetOf(call)
+      call.repo.rulesets.delete(ended.id)
+      emitRuleset(state, call.repo, ended, 'deleted', actorOf(call.caller))
       return noContent()
     }),
   ]
 }
 
-function protectionRoutes({ world }: GitHubState): Route[] {
+function protectionRoutes(state: GitHubState): Route[] {
+  const { world } = state
   const path = '/branches/{branch}/protection'
   const named = ({ repo, params }: RepoCall): string => {
     const branch = params['branch'] ?? ''
@@ -130,12 +185,15 @@ function protectionRoutes({ world }: GitHubState): Route[] {
         required_signatures: old?.required_signatures ?? false,
       }
       repo.protections.set(named(call), kept)
+      const action = old === undefined ? 'created' : 'edited'
+      emitProtection(state, repo, [named(call), kept], action, actorOf(call.caller))
       return ok(protectionView(world, repo, named(call), kept))
     }),
     repoRoute(`DELETE ${path}`, admin, (call) => {
       administer(call)
-      protectionAt(call)
+      const ended = protectionAt(call)
       call.repo.protections.delete(named(call))
+      emitProtection(state, call.repo, [named(call), ended], 'deleted', actorOf(call.caller))
       return noContent()
     }),
     repoRoute(`POST ${path}/required_signatures`, admin, (call) => ok(signed(call, true))),
@@ -158,6 +216,7 @@ function mergeSettingsRoute({ world }: GitHubState): Route {
     if (!Object.values(wanted).includes(true))
       throw invalid('Repository', 'merge_commit_allowed', 'no_merge_method')
     Object.assign(repo.mergeMethods, wanted)
+    if (typeof body['allow_auto_merge'] === 'boolean') repo.allowAutoMerge = body['allow_auto_merge']
     return ok(fullRepositoryView(world, repo, true))
   })
 }

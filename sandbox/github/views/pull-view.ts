@@ -1,4 +1,5 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
+import { mergeState } from '../branch-rules/merge-state.ts'
 import { isCountable } from '../git/countable.ts'
 import { countLines } from '../git/count-lines.ts'
 import { commitsBeyond, mergeBase } from '../git/git-store.ts'
@@ -98,7 +99,15 @@ export function pullSummary(world: World, pull: Pull): Payload {
       statuses: href(statuses),
     },
     author_association: associationOf(world, repo, pull.author),
-    auto_merge: null,
+    auto_merge:
+      pull.autoMerge === null
+        ? null
+        : {
+            enabled_by: accountView(world, pull.autoMerge.by),
+            merge_method: pull.autoMerge.method,
+            commit_title: '',
+            commit_message: '',
+          },
     active_lock_reason: null,
   }
 }
@@ -141,11 +150,11 @@ export async function pullView(world: World, pull: Pull): Promise<Payload> {
     merged: pull.merged !== null,
     mergeable,
     rebaseable: mergeable,
-    mergeable_state: mergeable === null ? 'unknown' : !mergeable ? 'dirty' : pull.draft ? 'draft' : 'clean',
+    mergeable_state: await mergeState(world, pull),
     merged_by: pull.merged === null ? null : accountView(world, pull.merged.by),
     comments: pull.comments.length,
     review_comments: 0,
-    maintainer_can_modify: pull.headRepo !== null && pull.headRepo !== pull.repo,
+    maintainer_can_modify: pull.maintainerCanModify,
     commits,
     additions,
     deletions,

@@ -124,7 +124,7 @@ export function fullRepositoryView(world: World, repo: Repo, mayWrite = false): 
           allow_merge_commit: merge,
           allow_squash_merge: squash,
           allow_rebase_merge: rebase,
-          allow_auto_merge: false,
+          allow_auto_merge: repo.allowAutoMerge,
           delete_branch_on_merge: false,
         }
       : {}),

@@ -11,7 +11,10 @@ import type { Payload, Repo, World } from '../world.ts'
 import { accountView, appView, nodeId, teamView } from './account-view.ts'
 import { apiUrl, fullName, webUrl } from './repository-view.ts'
 
-const source = (repo: Repo): Payload => ({ source_type: 'Repository', source: fullName(repo) })
+const source = (repo: Repo, { organization }: Ruleset): Payload =>
+  organization === null
+    ? { source_type: 'Repository', source: fullName(repo) }
+    : { source_type: 'Organization', source: organization }
 
 /** A ruleset in a list: without its rules. */
 export function rulesetSummary(world: World, repo: Repo, ruleset: Ruleset): Payload {
@@ -20,7 +23,7 @@ export function rulesetSummary(world: World, repo: Repo, ruleset: Ruleset): Payl
     id,
     name,
     target,
-    ...source(repo),
+    ...source(repo, ruleset),
     enforcement,
     node_id: nodeId('RepositoryRuleset', id),
     _links: {
@@ -39,7 +42,7 @@ export function rulesetView(world: World, repo: Repo, ruleset: Ruleset, caller: 
   const { include = [], exclude = [] } = conditions.ref_name ?? {}
   return {
     ...rulesetSummary(world, repo, ruleset),
-    conditions: { ref_name: { include, exclude } },
+    conditions: { ...conditions, ref_name: { include, exclude } },
     rules,
     ...(mayAdminister(world, caller, repo)
       ? { bypass_actors: bypass_actors.map((it) => ({ bypass_mode: 'always', ...it })) }
@@ -50,12 +53,12 @@ export function rulesetView(world: World, repo: Repo, ruleset: Ruleset, caller: 
 
 /** All rules of all rulesets that are in force for a branch, there or not. Classic protection is not among them. */
 export function branchRulesView(repo: Repo, branch: string): Payload[] {
-  return rulesetsFor(repo, `refs/heads/${branch}`).flatMap(({ id, rules }) =>
-    rules.map((rule) => ({
+  return rulesetsFor(repo, `refs/heads/${branch}`).flatMap((ruleset) =>
+    ruleset.rules.map((rule) => ({
       ...rule,
-      ruleset_source_type: 'Repository',
-      ruleset_source: fullName(repo),
-      ruleset_id: id,
+      ruleset_source_type: source(repo, ruleset)['source_type'],
+      ruleset_source: source(repo, ruleset)['source'],
+      ruleset_id: ruleset.id,
     })),
   )
 }
@@ -153,5 +156,46 @@ function reviewsPart(world: World, repo: Repo, url: string, protection: BranchPr
       require_last_push_approval: reviews.require_last_push_approval ?? false,
       ...(allowed ? { bypass_pull_request_allowances: namedView(world, repo, allowed) } : {}),
     },
+  }
+}
+
+/** Classic protection as webhooks show it: each setting by whom it binds. */
+export function protectionRuleView(
+  world: World,
+  repo: Repo,
+  pattern: string,
+  protection: BranchProtection,
+): Payload {
+  const { required_status_checks: checks, required_pull_request_reviews: reviews, restrictions } = protection
+  const { users = [], teams = [], apps = [] } = restrictions ?? {}
+  const level = (on: unknown): string =>
+    !on ? 'off' : protection.enforce_admins === true ? 'everyone' : 'non_admins'
+  return {
+    id: repo.id,
+    repository_id: repo.id,
+    name: pattern,
+    created_at: world.timestamp(),
+    updated_at: world.timestamp(),
+    pull_request_reviews_enforcement_level: level(reviews),
+    required_approving_review_count: reviews?.required_approving_review_count ?? 0,
+    dismiss_stale_reviews_on_push: reviews?.dismiss_stale_reviews ?? false,
+    require_code_owner_review: reviews?.require_code_owner_reviews ?? false,
+    authorized_dismissal_actors_only: reviews?.dismissal_restrictions !== undefined,
+    ignore_approvals_from_contributors: false,
+    require_last_push_approval: reviews?.require_last_push_approval ?? false,
+    required_status_checks: protectedChecks(protection).map(({ context }) => context),
+    required_status_checks_enforcement_level: level(checks),
+    strict_required_status_checks_policy: checks?.strict ?? false,
+    signature_requirement_enforcement_level: level(protection.required_signatures),
+    linear_history_requirement_enforcement_level: level(protection.required_linear_history),
+    lock_branch_enforcement_level: level(protection.lock_branch),
+    admin_enforced: protection.enforce_admins === true,
+    allow_force_pushes_enforcement_level: level(protection.allow_force_pushes),
+    allow_deletions_enforcement_level: level(protection.allow_deletions),
+    merge_queue_enforcement_level: 'off',
+    required_deployments_enforcement_level: 'off',
+    required_conversation_resolution_level: level(protection.required_conversation_resolution),
+    authorized_actors_only: Boolean(restrictions),
+    authorized_actor_names: [...users, ...teams, ...apps],
   }
 }

@@ -141,6 +141,8 @@ test('every operation answers as the document says', async () => {
   await rest.repos.getRepoRulesets(name)
   await rest.repos.getRepoRuleset(kept)
   await rest.repos.getBranchRules(protection)
+  await it.github.pushToBase(full, { 'spare.txt': 'x' }, { branch: 'spare' })
+  await admin.renameBranch({ ...name, branch: 'spare', new_name: 'spared' })
   await admin.deleteRepoRuleset(kept)
 
   // The pull request.
@@ -272,7 +274,10 @@ test('every operation answers as the document says', async () => {
   await rest.actions.getWorkflowRun({ ...name, run_id: runs.workflow_runs[0]?.id ?? 0 })
 
   // The last things.
-  await rest.pulls.merge({ ...request, sha })
+  await it.github.pushToBase(full, { 'late.txt': 'x' })
+  await rest.pulls.updateBranch(request)
+  const { data: updated } = await rest.pulls.get(request)
+  await rest.pulls.merge({ ...request, sha: updated.head.sha })
   await rest.pulls.checkIfMerged(request)
   await rest.apps.getBySlug({ app_slug: it.app.slug })
   await rest.apps.revokeInstallationAccessToken()

@@ -32,6 +32,12 @@ export const events = [
   'status',
   'workflow_run',
   'repository_dispatch',
+  'branch_protection_rule',
+  'deployment',
+  'deployment_status',
+  'pull_request_review_thread',
+  'repository',
+  'repository_ruleset',
 ]
 
 export interface Received {

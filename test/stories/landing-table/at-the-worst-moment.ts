@@ -31,6 +31,61 @@ export const atTheWorstMoment: readonly Row[] = [
     bot: merged('push'),
   },
   {
+    name: 'GitHub is down for a push',
+    source: 'https://www.githubstatus.com: 503 from git, nothing done',
+    set: ({ github, full }) => {
+      github.fail(({ method, path }) => method === 'POST' && path.includes(`/${full}.git/git-receive-pack`), {
+        status: 503,
+      })
+    },
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'the lock of the branch is held for a while',
+    source: 'git: cannot lock ref, while another process of GitHub updates it',
+    set: async ({ github, full }) => {
+      const unlock = await github.lockBranch(full, 'main')
+      github.fail(
+        ({ method, path }) => {
+          const isPush = method === 'POST' && path.includes(`/${full}.git/git-receive-pack`)
+          // Held for the first push alone.
+          if (isPush) setTimeout(() => void unlock(), 500)
+          return false
+        },
+        { status: 500 },
+      )
+    },
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'GitHub needs a while to know whether a pull request can be merged',
+    source: 'REST: mergeable is null while it is computed, and merging is refused meanwhile',
+    set: ({ github, full }) => {
+      github.addRules(full, [{ type: 'required_linear_history' }])
+      github.fail(({ method, path }) => method === 'PUT' && path.includes(`/${full}/`), {
+        status: 405,
+        body: { message: 'Pull Request is not mergeable' },
+      })
+    },
+    push: 'This branch must not contain merge commits.',
+    bot: merged('linear'),
+  },
+  {
+    name: 'another merge of the pull request is said to be under way',
+    source: 'stategraph 86: 405 “Merge already in progress”',
+    set: ({ github, full }) => {
+      github.addRules(full, [{ type: 'required_linear_history' }])
+      github.fail(({ method, path }) => method === 'PUT' && path.includes(`/${full}/`), {
+        status: 405,
+        body: { message: 'Merge already in progress' },
+      })
+    },
+    push: 'This branch must not contain merge commits.',
+    bot: merged('linear'),
+  },
+  {
     name: 'somebody’s branch has the name of our temporary branch',
     source: 'the name is no secret: whoever may push can take it',
     set: async (it) => {

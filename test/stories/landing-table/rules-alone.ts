@@ -1,6 +1,6 @@
 // Each setting of a branch alone: the rows of the reference's table of settings.
 import { checksRule, pullRequestRule, queueRule } from '../../sandbox/github/branch-rules/landing-ground.ts'
-import { approved, ci, merged, ownChecks, update, type Row, type Stage } from './row.ts'
+import { approved, ci, merged, ownChecks, update, type Opened, type Row, type Stage } from './row.ts'
 
 const expected = 'is expected'
 const approval = 'At least 1 approving review is required by reviewers with write access.'
@@ -29,6 +29,26 @@ const updateOnly = (mode: 'always' | 'exempt' | 'pull_request') => (it: Stage) =
 const anew = (it: Stage): void => {
   for (const ruleset of [...it.github.repository(it.full).rulesets.values()])
     it.github.removeRuleset(it.full, ruleset)
+}
+
+const requiredWorkflow = rule({
+  type: 'workflows',
+  parameters: { workflows: [{ path: '.github/workflows/ci.yml', repository_id: 1 }] },
+})
+const passedWorkflow = ({ github, full, pull }: Opened): unknown =>
+  github.runWorkflow(full, 'ci.yml', pull.headSha)
+const scannedAndDeployed = rule(
+  {
+    type: 'code_scanning',
+    parameters: {
+      code_scanning_tools: [{ tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' }],
+    },
+  },
+  { type: 'required_deployments', parameters: { required_deployment_environments: ['staging'] } },
+)
+const scanAndDeploy = ({ github, full, pull }: Opened): void => {
+  github.analyze(full, pull.headSha, 'CodeQL')
+  github.deploy(full, pull.headSha, 'staging')
 }
 
 const free: readonly Row[] = [
@@ -242,6 +262,24 @@ const pulls: readonly Row[] = [
     },
   },
   {
+    name: 'somebody requests changes though somebody else approves',
+    setting: 'pull_request, ≥1',
+    source: 'about protected branches: who requests changes must approve, or the review must be dismissed',
+    set: rule(pullRequestRule({ required_approving_review_count: 1 })),
+    before: (it) => {
+      approved(it)
+      it.github.review(it.pull, 'carol', 'changes', 'Not yet.')
+    },
+    push: 'Changes have been requested.',
+    api: { merge: 'Changes have been requested.' },
+    bot: {
+      ends: 'waits',
+      says: [/approv|review/i],
+      mend: ({ github, pull }) => github.review(pull, 'carol', 'approve'),
+      then: merged('push'),
+    },
+  },
+  {
     name: 'a conversation is open',
     setting: 'code owners, conversations',
     source: 'about protected branches: conversation resolution',
@@ -380,11 +418,14 @@ const methods: readonly Row[] = [
     name: 'signatures are required, and the head is not signed',
     setting: 'required_signatures',
     source:
-      'available rules for rulesets: every commit in the range is checked; one squashed commit is GitHub’s own',
+      'available rules for rulesets: every commit in the range is checked, and only the author of a pull request can squash it',
     set: rule({ type: 'required_signatures' }),
     push: 'Commits must have verified signatures.',
-    api: { merge: 'Commits must have verified signatures.', squash: 'accepted' },
-    bot: [merged('linear'), { ends: 'waits', says: [/sign/i] }],
+    api: {
+      merge: 'Commits must have verified signatures.',
+      squash: 'Commits must have verified signatures.',
+    },
+    bot: { ends: 'waits', says: [/sign/i] },
   },
   {
     name: 'a merge queue',
@@ -398,35 +439,42 @@ const methods: readonly Row[] = [
     bot: { ends: 'waits', says: [/merge queue does not wait for this App's checks: require/] },
   },
   {
-    name: 'workflows are required',
+    name: 'workflows are required and passed',
     setting: '`workflows` rule',
     source: 'available rules for rulesets: will block direct pushes',
-    set: rule({
-      type: 'workflows',
-      parameters: { workflows: [{ path: '.github/workflows/ci.yml', repository_id: 1 }] },
-    }),
-    push: 'Required workflows must run on a pull request.',
+    set: requiredWorkflow,
+    before: passedWorkflow,
+    push: "Required workflow 'ci' is not satisfied",
     api: { merge: 'accepted' },
     bot: merged('merge'),
   },
   {
-    name: 'code scanning and deployments are required',
+    name: 'workflows are required and have not run',
+    setting: '`workflows` rule',
+    source: 'available rules for rulesets: must pass before merging',
+    set: requiredWorkflow,
+    push: "Required workflow 'ci' is not satisfied",
+    api: { merge: "Required workflow 'ci' is not satisfied" },
+    bot: { ends: 'waits', says: [/workflow/i], mend: passedWorkflow, then: merged('merge') },
+  },
+  {
+    name: 'code scanning and deployments are required and there',
     setting: 'code_scanning, deployments',
     source: 'what a push meets is not documented: the API is the way that is',
-    set: rule(
-      {
-        type: 'code_scanning',
-        parameters: {
-          code_scanning_tools: [
-            { tool: 'CodeQL', alerts_threshold: 'errors', security_alerts_threshold: 'all' },
-          ],
-        },
-      },
-      { type: 'required_deployments', parameters: { required_deployment_environments: ['staging'] } },
-    ),
+    set: scannedAndDeployed,
+    before: scanAndDeploy,
     push: 'Code scanning is waiting for results from CodeQL',
     api: { merge: 'accepted' },
     bot: merged('merge'),
+  },
+  {
+    name: 'code scanning and deployments are required and missing',
+    setting: 'code_scanning, deployments',
+    source: 'kodiak 920: an App’s merge is blocked, too',
+    set: scannedAndDeployed,
+    push: 'Code scanning is waiting for results from CodeQL',
+    api: { merge: 'Missing successful active staging deployment.' },
+    bot: { ends: 'waits', says: [/scanning|deployment/i], mend: scanAndDeploy, then: merged('merge') },
   },
   {
     name: 'a pull request edits a workflow, and the App may not',

@@ -115,6 +115,54 @@ export const rulesTogether: readonly Row[] = [
     bot: merged('signed', 'merge'),
   },
   {
+    name: 'signatures and a linear history',
+    source: 'available rules for rulesets: only the author of a pull request can squash it under signatures',
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_signatures' }, { type: 'required_linear_history' }]),
+    pull: { signed: true },
+    push: 'This branch must not contain merge commits.',
+    api: { squash: 'Commits must have verified signatures.' },
+    bot: { ends: 'waits', says: [/only the author/] },
+  },
+  {
+    name: 'an organization demands a linear history',
+    source: 'about rulesets: those of the organization and of the repository add up',
+    set: ({ github, full }) =>
+      github.addOrganizationRules(full.split('/')[0] ?? '', [{ type: 'required_linear_history' }], {
+        conditions: { repository_name: { include: [full.split('/')[1] ?? ''] } },
+      }),
+    push: 'This branch must not contain merge commits.',
+    api: { squash: 'accepted' },
+    bot: merged('linear'),
+  },
+  {
+    name: 'names of branches are restricted, and our temporary ones do not fit',
+    source: 'available rules for rulesets: metadata restrictions',
+    set: ({ github, full }) => {
+      github.addRules(full, [required(ownChecks)])
+      github.addRules(
+        full,
+        [{ type: 'branch_name_pattern', parameters: { operator: 'starts_with', pattern: 'team/' } }],
+        { conditions: { ref_name: { include: ['~ALL'] } } },
+      )
+    },
+    push: 'accepted',
+    api: { merge: 'accepted' },
+    bot: merged('merge'),
+  },
+  {
+    name: 'messages of commits are restricted',
+    source: 'available rules for rulesets: metadata restrictions',
+    set: ({ github, full }) =>
+      github.addRules(full, [
+        { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: '1.2.0' } },
+      ]),
+    push: 'Commit message must contain a matching pattern: 1.2.0',
+    // With GitHub's own words, which have the title; the App's have not.
+    api: { merge: 'accepted' },
+    bot: { ends: 'waits', says: [/commit_message_pattern|Commit message/] },
+  },
+  {
     name: 'a merge queue and our checks',
     withBot: true,
     source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',

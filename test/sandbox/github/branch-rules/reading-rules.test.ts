@@ -92,7 +92,7 @@ describe('rulesets', () => {
 
   test('that the sandbox would not enforce are not taken', async () => {
     const it = await ground.landing()
-    const rule = { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: 'x' } }
+    const rule = { type: 'tag_name_pattern', parameters: { operator: 'contains', pattern: 'x' } }
     expect(() => ground.it.github.addRules(it.full, [rule])).toThrow('Validation Failed')
     expect(() => ground.it.github.addRules(it.full, [{ type: 'pull_request' }])).toThrow('Validation Failed')
   })

@@ -1,0 +1,247 @@
+// What the App relies on when it merges: one line a rule, with the settings that it needs, what is tried, and what GitHub
+// must answer. The same table is run against the sandbox, so a line that GitHub answers otherwise is a rule to correct there.
+import type { Observed, Rule, Stage } from './stage.ts'
+
+export interface Probe {
+  readonly rule: string
+  readonly source: string
+  readonly rules: readonly Rule[]
+  /** The base does not move after the pull request was opened. */
+  readonly upToDate?: true
+  /** `accepted`, or a part of GitHub's words. */
+  readonly expected: string
+  readonly attempt: (it: ProbeGround) => Promise<Observed>
+}
+
+/** A pull request of the run, and a merge of it that was made by hand. */
+export interface ProbeGround {
+  readonly stage: Stage
+  /** Names of branches. */
+  readonly base: string
+  readonly temporary: string
+  readonly number: number
+  /** The base's tip, the head, and the merge of both. */
+  readonly B: string
+  readonly H: string
+  readonly M: string
+}
+
+const docs = 'https://docs.github.com'
+const availableRules = `${docs}/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets`
+const troubleshooting = `${docs}/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks`
+const mergeApi = `${docs}/rest/pulls/pulls#merge-a-pull-request`
+const refsApi = `${docs}/rest/git/refs#update-a-reference`
+
+const context = 'catalog-bot canary'
+const checks = (strict: boolean): Rule => ({
+  type: 'required_status_checks',
+  parameters: {
+    strict_required_status_checks_policy: strict,
+    required_status_checks: [{ context }],
+  },
+})
+const pullRequest = (more: Readonly<Record<string, unknown>> = {}): Rule => ({
+  type: 'pull_request',
+  parameters: {
+    required_approving_review_count: 0,
+    dismiss_stale_reviews_on_push: false,
+    require_code_owner_review: false,
+    require_last_push_approval: false,
+    required_review_thread_resolution: false,
+    ...more,
+  },
+})
+
+const pushMerge = ({ stage, base, B, M }: ProbeGround): Promise<Observed> =>
+  stage.push([{ name: base, to: M, from: B }])
+
+/** As the App does: the merge on a temporary branch, its checks on it, and then the push. */
+const pushChecked = async (it: ProbeGround): Promise<Observed> => {
+  await it.stage.mustPush(it.temporary, it.M)
+  await it.stage.green(it.M, context)
+  return await it.stage.accepted(() => pushMerge(it))
+}
+
+const mergeChecked = async ({ stage, number, H }: ProbeGround): Promise<Observed> => {
+  await stage.green(H, context)
+  return await stage.accepted(() => stage.merge(number, H, 'merge'))
+}
+
+export const probes: readonly Probe[] = [
+  {
+    rule: 'A pushed merge of a pull request that is behind is taken where no rule is against it',
+    source: refsApi,
+    rules: [],
+    expected: 'accepted',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'GitHub marks a pull request as merged when its merge was pushed',
+    source: `${docs}/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/about-pull-request-merges#indirect-merges`,
+    rules: [],
+    expected: 'merged',
+    attempt: async (it) => {
+      const said = await pushMerge(it)
+      if (said !== 'accepted') return said
+      return (await it.stage.isMerged(it.number)) ? 'merged' : 'not marked as merged'
+    },
+  },
+  {
+    rule: 'A base that moved meanwhile is not overwritten: compare-and-swap',
+    source:
+      'https://git-scm.com/docs/git-push#Documentation/git-push.txt---force-with-leaseltrefnamegtltexpectgt',
+    rules: [],
+    expected: 'stale info',
+    attempt: ({ stage, base, H, M }) => stage.push([{ name: base, to: M, from: H }]),
+  },
+  {
+    rule: 'REST moves a branch forward only',
+    source: refsApi,
+    rules: [],
+    expected: 'Update is not a fast forward',
+    attempt: async ({ stage, base, temporary, H }) => {
+      await stage.mustPush(temporary, H)
+      return await stage.move(base, H)
+    },
+  },
+  {
+    rule: 'The merge API takes no other head than the one that was named',
+    source: mergeApi,
+    rules: [],
+    expected: 'Head branch was modified',
+    attempt: ({ stage, number, B }) => stage.merge(number, B, 'merge'),
+  },
+  {
+    rule: 'Checks on a head that is behind do not count for its pushed merge',
+    source: troubleshooting,
+    rules: [checks(false)],
+    expected: 'is expected',
+    // As long as it may take GitHub to see them: else this would only say that it has not.
+    attempt: async (it) => {
+      await it.stage.green(it.H, context)
+      return await it.stage.accepted(() => pushMerge(it))
+    },
+  },
+  {
+    rule: 'Checks on the merge count for its push, though the head is behind and has none',
+    source: 'https://github.com/bors-ng/bors-ng/blob/master/lib/worker/batcher.ex',
+    rules: [checks(false)],
+    expected: 'accepted',
+    attempt: pushChecked,
+  },
+  {
+    rule: 'They count where branches must be up to date, too: the merge contains the base',
+    source: `${availableRules}#require-status-checks-to-pass-before-merging`,
+    rules: [checks(true)],
+    expected: 'accepted',
+    attempt: pushChecked,
+  },
+  {
+    rule: 'The pushed merge of an up-to-date pull request needs no checks of its own',
+    source: troubleshooting,
+    rules: [checks(true)],
+    upToDate: true,
+    expected: 'accepted',
+    attempt: async (it) => {
+      await it.stage.green(it.H, context)
+      return await it.stage.accepted(() => pushMerge(it))
+    },
+  },
+  {
+    rule: 'The merge API takes a head that is behind with checks of its own',
+    source: mergeApi,
+    rules: [checks(false)],
+    expected: 'accepted',
+    attempt: mergeChecked,
+  },
+  {
+    rule: 'The merge API refuses a head that is behind where branches must be up to date',
+    source: `${docs}/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-status-checks-before-merging`,
+    rules: [checks(true)],
+    expected: 'expected',
+    attempt: mergeChecked,
+  },
+  {
+    rule: 'The pushed merge of an open pull request is one through a pull request',
+    source: `${availableRules}#require-a-pull-request-before-merging`,
+    rules: [pullRequest()],
+    expected: 'accepted',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'That of a closed pull request is not',
+    source: `${availableRules}#require-a-pull-request-before-merging`,
+    rules: [pullRequest()],
+    expected: 'Changes must be made through a pull request',
+    attempt: async (it) => {
+      await it.stage.closePull(it.number)
+      return await pushMerge(it)
+    },
+  },
+  {
+    rule: 'A missing approval blocks the push',
+    source: `${availableRules}#require-a-pull-request-before-merging`,
+    rules: [pullRequest({ required_approving_review_count: 1 })],
+    expected: 'At least 1 approving review is required',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'A missing approval blocks the merge API',
+    source: `${availableRules}#require-a-pull-request-before-merging`,
+    rules: [pullRequest({ required_approving_review_count: 1 })],
+    expected: 'At least 1 approving review is required',
+    attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
+  },
+  {
+    rule: 'Where only squashing is allowed, a pushed merge is refused',
+    source: `${availableRules}#require-a-pull-request-before-merging`,
+    rules: [pullRequest({ allowed_merge_methods: ['squash'] })],
+    expected: 'not allowed',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'A linear history takes no pushed merge',
+    source: `${availableRules}#require-linear-history`,
+    rules: [{ type: 'required_linear_history' }],
+    expected: 'must not contain merge commits',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'A linear history takes a squash by the merge API',
+    source: `${availableRules}#require-linear-history`,
+    rules: [{ type: 'required_linear_history' }],
+    expected: 'accepted',
+    attempt: ({ stage, number, H }) => stage.merge(number, H, 'squash'),
+  },
+  {
+    rule: 'Unsigned commits are refused where signatures are required',
+    source: `${availableRules}#require-signed-commits`,
+    rules: [{ type: 'required_signatures' }],
+    expected: 'signatures',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'Who may not bypass "Restrict updates" cannot push',
+    source: `${availableRules}#restrict-updates`,
+    rules: [{ type: 'update' }],
+    expected: 'Cannot update this protected ref',
+    attempt: pushMerge,
+  },
+  {
+    rule: 'Who may not bypass "Restrict updates" cannot merge by the API',
+    source: `${availableRules}#restrict-updates`,
+    rules: [{ type: 'update' }],
+    expected: 'Cannot update this protected ref',
+    attempt: ({ stage, number, H }) => stage.merge(number, H, 'merge'),
+  },
+  {
+    rule: 'A push by compare-and-swap is no force push, and a force push is refused',
+    source: `${availableRules}#block-force-pushes`,
+    rules: [{ type: 'non_fast_forward' }],
+    expected: 'Cannot force-push to this branch, then accepted',
+    attempt: async (it) => {
+      const forced = await it.stage.push([{ name: it.base, to: it.H, force: true }])
+      return `${forced}, then ${await pushMerge(it)}`
+    },
+  },
+]

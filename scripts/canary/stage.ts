@@ -1,0 +1,303 @@
+// A throw-away part of a repository on GitHub: branches, pull requests and rulesets under one run's prefix. What it makes it
+// finds again by that prefix, so that cleaning up needs no memory of what an interrupted run had begun.
+import { spawn } from 'node:child_process'
+
+export interface Rule {
+  readonly type: string
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+export interface StageOptions {
+  readonly apiUrl: string
+  /** `owner/name`. */
+  readonly repository: string
+  readonly token: string
+  /** Of this run alone: everything that it makes begins with it. */
+  readonly prefix: string
+  /** An empty folder for git. */
+  readonly folder: string
+  /** Where git pushes to. */
+  readonly cloneUrl: string
+  /** How long GitHub may need until its rules see what was just posted. */
+  readonly settleMs: number
+  readonly signal: AbortSignal
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface Answer {
+  readonly status: number
+  /** An object's fields, and the items of a list. */
+  readonly data: Fields
+  readonly items: readonly Fields[]
+}
+
+/** What GitHub did with a push or a merge: `accepted`, or its words. */
+export type Observed = string
+
+export class Stage {
+  readonly #options: StageOptions
+  /** Check runs are what the App posts, and only an App may: with a person's token commit statuses stand in for them. */
+  #evidence: 'check runs' | 'commit statuses' | undefined
+
+  constructor(options: StageOptions) {
+    this.#options = options
+  }
+
+  get evidence(): string {
+    return this.#evidence ?? 'nothing'
+  }
+
+  /** One request of REST, below the repository. Throws only when GitHub cannot be reached or was interrupted. */
+  async call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+    const { apiUrl, repository, token } = this.#options
+    const response = await fetch(`${apiUrl}/repos/${repository}${path}`, {
+      method,
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${token}`,
+        'user-agent': 'catalog-bot-canary',
+        'x-github-api-version': '2022-11-28',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal ?? this.#options.signal,
+    })
+    const text = await response.text()
+    const value = parsed(text)
+    return {
+      status: response.status,
+      data: fieldsOf(value),
+      items: Array.isArray(value) ? value.map(fieldsOf) : [],
+    }
+  }
+
+  async #expect(method: string, path: string, body?: unknown): Promise<Answer['data']> {
+    const { status, data } = await this.call(method, path, body)
+    if (status >= 300) throw new Error(`GitHub answered ${status} to ${method} ${path}: ${message(data)}`)
+    return data
+  }
+
+  async #git(args: readonly string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
+    const { folder, token, signal } = this.#options
+    signal.throwIfAborted()
+    const auth = Buffer.from(`x-access-token:${token}`).toString('base64')
+    const who = { NAME: 'catalog-bot canary', EMAIL: 'canary@catalog-bot.invalid' }
+    // By the environment and not by arguments: those every process of the machine can read.
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'http.extraHeader',
+      GIT_CONFIG_VALUE_0: `Authorization: Basic ${auth}`,
+      GIT_AUTHOR_NAME: who.NAME,
+      GIT_AUTHOR_EMAIL: who.EMAIL,
+      GIT_COMMITTER_NAME: who.NAME,
+      GIT_COMMITTER_EMAIL: who.EMAIL,
+    }
+    const child = spawn('git', ['-C', folder, ...args], { env })
+    const out = { stdout: '', stderr: '' }
+    child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => (out.stderr += chunk.toString()))
+    // A git that wants no input may be gone before it is given any.
+    child.stdin.on('error', () => undefined).end(input)
+    const code = await new Promise<number>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('close', (code) => resolve(code ?? 1))
+    })
+    return { code, ...out }
+  }
+
+  async #local(args: readonly string[], input?: string): Promise<string> {
+    const { code, stdout, stderr } = await this.#git(args, input)
+    if (code !== 0) throw new Error(`git ${args[0]} failed: ${stderr.trim()}`)
+    return stdout.trim()
+  }
+
+  async prepare(): Promise<void> {
+    await this.#local(['init', '--quiet', '--bare', '.'])
+  }
+
+  /** A commit of exactly these files; it exists here until it is pushed. */
+  async commit(files: readonly string[], parents: readonly string[]): Promise<string> {
+    const blob = await this.#local(['hash-object', '-w', '--stdin'], 'canary\n')
+    const tree = await this.#local(['mktree'], files.map((it) => `100644 blob ${blob}\t${it}\n`).join(''))
+    const on = parents.flatMap((parent) => ['-p', parent])
+    return await this.#local([
+      'commit-tree',
+      tree,
+      ...on,
+      '-m',
+      `${this.#options.prefix}: ${files.join(' ')}`,
+    ])
+  }
+
+  ref(name: string): string {
+    return `refs/heads/${this.#options.prefix}/${name}`
+  }
+
+  /** Pushes commits to branches of the run, by compare-and-swap where an old commit is named. */
+  async push(
+    updates: readonly { name: string; to: string; from?: string; force?: true }[],
+  ): Promise<Observed> {
+    const leases = updates.flatMap(({ name, from }) =>
+      from === undefined ? [] : [`--force-with-lease=${this.ref(name)}:${from}`],
+    )
+    const specs = updates.map(({ name, to, force }) => `${force ? '+' : ''}${to}:${this.ref(name)}`)
+    const url = this.#options.cloneUrl
+    const { code, stdout, stderr } = await this.#git(['push', '--porcelain', ...leases, url, ...specs])
+    return code === 0 ? 'accepted' : wordsOfPush(stdout, stderr)
+  }
+
+  async mustPush(name: string, to: string): Promise<void> {
+    const said = await this.push([{ name, to }])
+    if (said !== 'accepted') throw new Error(`GitHub refused to make the branch ${this.ref(name)}: ${said}`)
+  }
+
+  async openPull(head: string, base: string): Promise<number> {
+    const { prefix } = this.#options
+    const request = { title: `${prefix}: a test`, head: `${prefix}/${head}`, base: `${prefix}/${base}` }
+    const { number } = await this.#expect('POST', '/pulls', {
+      ...request,
+      body: 'Made and closed by the canary.',
+    })
+    return number as number
+  }
+
+  async closePull(number: number): Promise<void> {
+    await this.#expect('PATCH', `/pulls/${number}`, { state: 'closed' })
+  }
+
+  /** Whether GitHub says that a pull request is merged, which it may find out some seconds after a push. */
+  async isMerged(number: number): Promise<boolean> {
+    return await this.#until(async () => (await this.call('GET', `/pulls/${number}/merge`)).status === 204)
+  }
+
+  /** A ruleset for one branch of the run, and no other. */
+  async protect(name: string, rules: readonly Rule[]): Promise<void> {
+    await this.#expect('POST', '/rulesets', {
+      name: `${this.#options.prefix} ${name}`,
+      target: 'branch',
+      enforcement: 'active',
+      conditions: { ref_name: { include: [this.ref(name)], exclude: [] } },
+      rules,
+    })
+  }
+
+  /** Reports success of a required check on a commit. */
+  async green(sha: string, context: string): Promise<void> {
+    if (this.#evidence !== 'commit statuses') {
+      const run = { name: context, head_sha: sha, status: 'completed', conclusion: 'success' }
+      const { status, data } = await this.call('POST', '/check-runs', run)
+      if (status === 201) {
+        this.#evidence = 'check runs'
+        return
+      }
+      if (status !== 403 && status !== 404)
+        throw new Error(`GitHub answered ${status} to a check run: ${message(data)}`)
+      this.#evidence = 'commit statuses'
+    }
+    await this.#expect('POST', `/statuses/${sha}`, { state: 'success', context })
+  }
+
+  async merge(number: number, sha: string, merge_method: 'merge' | 'squash'): Promise<Observed> {
+    let said: Observed = ''
+    await this.#until(async () => {
+      const { status, data } = await this.call('PUT', `/pulls/${number}/merge`, { sha, merge_method })
+      said = status === 200 ? 'accepted' : message(data)
+      // GitHub has not computed yet whether it can be merged, or still sees the branch as it was.
+      return !/^(?:Pull Request is not mergeable|Base branch was modified)/i.test(said)
+    })
+    return said
+  }
+
+  /** REST's way to move a branch. */
+  async move(name: string, sha: string): Promise<Observed> {
+    const { status, data } = await this.call('PATCH', `/git/${this.ref(name)}`, { sha, force: false })
+    return status === 200 ? 'accepted' : message(data)
+  }
+
+  /** Tries again while it is refused, as long as GitHub may need to see what was posted. */
+  async accepted(attempt: () => Promise<Observed>): Promise<Observed> {
+    let said: Observed = ''
+    await this.#until(async () => (said = await attempt()) === 'accepted')
+    return said
+  }
+
+  async #until(holds: () => Promise<boolean>): Promise<boolean> {
+    const end = Date.now() + this.#options.settleMs
+    for (let pause = 100; ; pause *= 2) {
+      if (await holds()) return true
+      if (Date.now() + pause > end) return false
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+
+  /** Deletes what the run made, and only that. Returns what could not be deleted. */
+  async clean(): Promise<string[]> {
+    const { prefix } = this.#options
+    const left: string[] = []
+    const never = new AbortController().signal
+    const call = (method: string, path: string, body?: unknown) => this.call(method, path, body, never)
+    const drop = async (what: string, method: string, path: string, body?: unknown): Promise<void> => {
+      const { status, data } = await call(method, path, body)
+      // Gone already is as good.
+      if (status >= 300 && status !== 404 && !/Reference does not exist/.test(message(data)))
+        left.push(`${what}: ${message(data)}`)
+    }
+    // Rulesets first: they could forbid deleting their branches.
+    for (const { id, name } of await this.#all('/rulesets?includes_parents=false'))
+      if (String(name).startsWith(`${prefix} `))
+        await drop(`ruleset ${String(name)}`, 'DELETE', `/rulesets/${String(id)}`)
+    for (const { number, head } of await this.#all('/pulls?state=open'))
+      if (String(fieldsOf(head)['ref']).startsWith(`${prefix}/`))
+        await drop(`pull request #${String(number)}`, 'PATCH', `/pulls/${String(number)}`, {
+          state: 'closed',
+        })
+    for (const { ref } of (await call('GET', `/git/matching-refs/heads/${prefix}/`)).items)
+      if (String(ref).startsWith(`refs/heads/${prefix}/`))
+        await drop(String(ref), 'DELETE', `/git/${String(ref)}`)
+    return left
+  }
+
+  async #all(path: string): Promise<Fields[]> {
+    const found: Fields[] = []
+    for (let page = 1; ; page++) {
+      const address = `${path}${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`
+      const { items } = await this.call('GET', address, undefined, new AbortController().signal)
+      found.push(...items)
+      if (items.length < 100) return found
+    }
+  }
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { message: text }
+  }
+}
+
+/** GitHub's message on one line. */
+function message(data: Answer['data']): string {
+  const { message = '', errors = [] } = data as { message?: string; errors?: unknown[] }
+  const more = errors.map((it) => (typeof it === 'string' ? it : JSON.stringify(it)))
+  return [message, ...more]
+    .join(' ')
+    .replace(/^Repository rule violations found/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/** The complaints that GitHub lists; where it lists none, git's own reason. */
+function wordsOfPush(stdout: string, stderr: string): string {
+  const remote = stderr.split('\n').flatMap((line) => /^remote: - (.*)$/.exec(line)?.[1]?.trim() ?? [])
+  const own = stdout.split('\n').flatMap((line) => /^!.*\((.*)\)$/.exec(line)?.[1] ?? [])
+  return [...new Set(remote.length > 0 ? remote : own)].join(' ') || stderr.trim()
+}

@@ -1,0 +1,108 @@
+// The canary against the sandbox: the same in every rule, a rule that is otherwise is found, and nothing stays behind.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startGitHub, type GitHub } from '../../sandbox/github/github.ts'
+import { probes } from '../../scripts/canary/probes.ts'
+
+const root = join(import.meta.dirname, '../..')
+const full = 'acme/canary'
+let directory: string
+let github: GitHub
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'canary-test-'))
+  github = await startGitHub({ directory: join(directory, 'github') })
+  github.createUser('admin')
+  github.createOrganization('acme', ['admin'])
+  await github.createRepository('acme', 'canary')
+  await github.createRepository('acme', 'used', { files: { 'catalog.yaml': 'x\n' } })
+  await writeFile(join(directory, 'token'), `${github.tokenFor('admin')}\n`, { mode: 0o600 })
+})
+afterAll(async () => {
+  await github.stop()
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+})
+/** What a run leaves: nothing but what was there. */
+afterEach(() => {
+  github.clearFaults()
+  github.delayChecks(0)
+  const repo = github.repository(full)
+  expect([...repo.known.keys()]).toEqual(['refs/heads/main'])
+  expect(repo.rulesets.size).toBe(0)
+  expect([...repo.pulls.values()].filter(({ state }) => state === 'open')).toEqual([])
+})
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function canary(args: readonly string[], interruptAt?: RegExp): Promise<Ended> {
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', 'scripts/canary.ts', '--token-file', join(directory, 'token'), ...args],
+    { cwd: root, env: { PATH: process.env['PATH'], GITHUB_API_URL: github.url } },
+  )
+  const out = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (out.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => {
+    out.stderr += chunk.toString()
+    if (interruptAt?.test(out.stderr) === true) child.kill('SIGINT')
+  })
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...out })))
+}
+
+const different = ({ stdout }: Ended): string[] =>
+  stdout.split('\n').flatMap((line) => /^\| (.*?) \| .* \| NO \|$/.exec(line)?.[1] ?? [])
+const run = ['--repository', full, '--settle-seconds', '0.2']
+
+describe('the canary', () => {
+  test('finds the sandbox as the App expects GitHub to be', async () => {
+    const ended = await canary(run)
+    expect(different(ended)).toEqual([])
+    expect(ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Cleaned up.') })
+    expect(ended.stdout.split('\n').filter((line) => line.endsWith('| yes |'))).toHaveLength(probes.length)
+  }, 120_000)
+
+  test('finds a GitHub that does not see checks on a merge', async () => {
+    github.delayChecks(3_600_000)
+    const ended = await canary(run)
+    expect(ended.code).toBe(1)
+    expect(different(ended)).toEqual([
+      'Checks on the merge count for its push, though the head is behind and has none',
+      'They count where branches must be up to date, too: the merge contains the base',
+      'The pushed merge of an up-to-date pull request needs no checks of its own',
+      'The merge API takes a head that is behind with checks of its own',
+    ])
+  }, 120_000)
+
+  test('finds a GitHub that takes what it should refuse', async () => {
+    // The first ruleset of the run is never in force.
+    github.fail('POST /repos/{owner}/{repo}/rulesets', { status: 201, body: { id: 1 } })
+    const ended = await canary(run)
+    expect(ended.code).toBe(1)
+    expect(different(ended)).toEqual(['Checks on a head that is behind do not count for its pushed merge'])
+  }, 120_000)
+
+  test('cleans up after an interrupt', async () => {
+    const ended = await canary(run, /^7\//m)
+    expect(ended).toMatchObject({ code: 130, stderr: expect.stringContaining('Cleaned up.') })
+  }, 120_000)
+
+  test('refuses a repository that is in use, and says what to do', async () => {
+    const ended = await canary(['--repository', 'acme/used'])
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('the file catalog.yaml') })
+    expect(ended.stderr).toContain('--yes')
+    expect(github.repository('acme/used').known.size).toBe(1)
+  }, 30_000)
+
+  test('shows no token', async () => {
+    const ended = await canary(['--repository', 'acme/absent'])
+    expect(ended.code).toBe(2)
+    expect(ended.stdout + ended.stderr).not.toContain('ghp_')
+  }, 30_000)
+})
