@@ -5,7 +5,7 @@ import type { Store } from '../../ports/store.ts'
 import type { Asked, Form } from '../../web/pages/addresses.ts'
 import { badge } from '../../web/pages/badge.ts'
 import { catalogPage, catalogsPage, packagePage } from '../../web/pages/catalog-pages.ts'
-import { renderStatusPage, styleSheet, type Setting, type StatusPage } from '../../web/pages/frame.ts'
+import { renderStatusPage, type Setting, type StatusPage } from '../../web/pages/frame.ts'
 import { homePage } from '../../web/pages/home-page.ts'
 import { mergedFeed, mergedPage, type MergedModel } from '../../web/pages/merged-page.ts'
 import { overviewPage, repositoryOverviewPage } from '../../web/pages/overview-page.ts'
@@ -20,8 +20,8 @@ import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
 export interface Showing {
   readonly store: Store
   readonly webUrl: string
-  /** Where people reach the bot. Absent: what the request says. */
-  readonly origin: string
+  /** Where people reach the bot, as the operator says; the Host header of a request is anybody's. */
+  readonly publicUrl: string | undefined
   /** Markdown of a rule's page, where it was brought along. */
   readonly ruleText: (id: string) => string | undefined
 }
@@ -40,7 +40,7 @@ export interface ShowOrder {
 /** Undefined where there is no such thing. */
 export async function show(
   order: ShowOrder,
-  { store, webUrl, origin, ruleText }: Showing,
+  { store, webUrl, publicUrl, ruleText }: Showing,
 ): Promise<Answer | undefined> {
   const { asked, form, query, setting, repositories, word } = order
   const page = <Model>(
@@ -55,8 +55,6 @@ export async function show(
   const ofOne = async (its: (one: ListedRepository) => Promise<Answer | undefined>) =>
     only === undefined ? undefined : its(only)
   switch (asked.page) {
-    case 'style':
-      return { status: 200, form: 'css', body: styleSheet }
     case 'home':
       return page(await readHome(store, repositories), homePage)
     case 'overview':
@@ -103,6 +101,7 @@ export async function show(
       )
     case 'badge':
       return ofOne(async (one) => ({ status: 200, form: 'svg', body: badge(await readBadge(store, one)) }))
+    case 'style':
     case 'sign-in':
     case 'signed-in':
     case 'sign-out':
@@ -111,7 +110,7 @@ export async function show(
   }
 
   function feed(model: MergedModel): Answer {
-    return { status: 200, form: 'atom', body: mergedFeed(model, origin, setting.now) }
+    return { status: 200, form: 'atom', body: mergedFeed(model, { publicUrl, webUrl }, setting.now) }
   }
 }
 
