@@ -2,6 +2,7 @@
 // strangers get what was made for the last one for some seconds. Nothing here decides about pull requests.
 import { randomUUID } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
+import type { RepositoryName } from '../../change/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
@@ -12,6 +13,7 @@ import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
 import {
   isCanonical,
+  repositoryAddress,
   readAddress,
   readTarget,
   type Address,
@@ -20,6 +22,7 @@ import {
 } from '../../web/pages/addresses.ts'
 import { renderStatusPage, styleSheet, styleVersion, type Setting } from '../../web/pages/frame.ts'
 import { noticePage, noticeStatus, type Notice } from '../../web/pages/notice-page.ts'
+import { isWord } from '../../web/setup/one-time-word.ts'
 import type { Settings } from '../settings.ts'
 import { sendAnswer, wantedForm, type Answer } from './answer.ts'
 import { openReadable } from './readable.ts'
@@ -28,7 +31,6 @@ import type { Resume } from './resume.ts'
 import { readRuleText } from './rule-text.ts'
 import { show } from './show.ts'
 import { openSignIn, type Session } from './sign-in.ts'
-import { isSame } from './sign-in.ts'
 
 /** Pages a minute from one address, and questions a minute to GitHub for one person. */
 const perMinute = { pages: 120, questions: 90 } as const
@@ -175,6 +177,10 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     return true
   }
 
+  async function listedAs(repository: RepositoryName): Promise<ListedRepository | undefined> {
+    return (await repositories()).find((one) => repositoryKey(one.repository) === repositoryKey(repository))
+  }
+
   /** GitHub does not take the token of a session any more. */
   async function ended(who: Session | undefined, notice: Reply): Promise<boolean> {
     if (who !== undefined) await signIn?.end(who)
@@ -188,15 +194,14 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     who: Session | undefined,
     setting: Setting,
   ): Promise<Answer | Notice | 'ended'> {
-    const all = await repositories()
     if (!('repository' in asked)) {
       if (pages === 'signed-in' && who === undefined && asked.page !== 'rule' && asked.page !== 'rules')
         return 'sign-in'
       const isOfAll = asked.page === 'home' || asked.page === 'overview' || asked.page === 'merged'
-      const mine = isOfAll ? await readable.among(who, all) : []
+      const mine = isOfAll ? await readable.among(who, await repositories()) : []
       return (await show({ asked, form, query, setting, repositories: mine }, showing)) ?? 'not-found'
     }
-    const found = all.find(({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository))
+    const found = await listedAs(asked.repository)
     // A badge is seen on pages of others: it is never of what only somebody may see.
     const access = await readable.may(asked.page === 'badge' ? undefined : who, asked.repository, found)
     if (access === 'silent') return 'github-silent'
@@ -226,11 +231,9 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
       return notice('signed-out', undefined, headers)
     }
     const fields = await readForm(request)
-    if (resume === undefined || fields === undefined || !isSame(fields.get('word') ?? '', who.word))
+    if (resume === undefined || fields === undefined || !isWord(fields.get('word'), who.word))
       return notice('refused')
-    const found = (await repositories()).find(
-      ({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository),
-    )
+    const found = await listedAs(asked.repository)
     const access = await readable.mayAct(who, asked.repository)
     if (access === 'ended') return await ended(who, notice)
     if (access === 'silent') return notice('github-silent')
@@ -253,8 +256,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
 
 /** The page that a notice leads back to. */
 function pathOf(asked: Asked, path: string): string {
-  if (asked.page === 'resume')
-    return `/r/${encodeURIComponent(asked.repository.owner)}/${encodeURIComponent(asked.repository.name)}`
+  if (asked.page === 'resume') return repositoryAddress(asked.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(asked.page) ? '/' : path
 }
 

@@ -1,13 +1,14 @@
 // Signing in with GitHub: the App's OAuth with state and PKCE. What is needed in between, and the token after, are sealed in
 // cookies of the browser and nowhere else. The store knows which sessions last, so that an ended one is ended for every
 // instance and every copy of its cookie. Nothing outlives an hour.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { PersonClient, SignedInPerson } from '../../github/person-client.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import { cookieHeader, readCookie } from '../../web/sign-in/cookies.ts'
 import { localPath } from '../../web/sign-in/local-path.ts'
+import { isWord } from '../../web/setup/one-time-word.ts'
 import { openSeal } from '../../web/sign-in/sealed.ts'
 
 /** Seconds that somebody has on GitHub's page, and that a session lasts. */
@@ -94,7 +95,7 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
       const begun = way.safeParse(ways.open(readCookie(request.headers, cookies.way, isSecure) ?? '')).data
       const code = query.get('code') ?? ''
       if (begun === undefined || begun.until <= now()) return undefined
-      if (!isSame(query.get('state') ?? '', begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
+      if (!isWord(query.get('state'), begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
       const person = await client.exchange({ code, verifier: begun.verifier, back })
       if (person === undefined) return undefined
       const before = await whoIs(request)
@@ -110,13 +111,4 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
     gone: [set(cookies.session, '', 0)],
     end,
   }
-}
-
-/** Compared in constant time. */
-export function isSame(given: string, expected: string): boolean {
-  const [one, other] = [given, expected].map((text) => createHash('sha256').update(text).digest()) as [
-    Buffer,
-    Buffer,
-  ]
-  return timingSafeEqual(one, other)
 }
