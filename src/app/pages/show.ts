@@ -51,9 +51,7 @@ export async function show(
     if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
     return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
   }
-  const [only] = repositories
-  const ofOne = async (its: (one: ListedRepository) => Promise<Answer | undefined>) =>
-    only === undefined ? undefined : its(only)
+  const [one] = repositories
   switch (asked.page) {
     case 'home':
       return page(await readHome(store, repositories), homePage)
@@ -71,41 +69,30 @@ export async function show(
     }
     case 'merged':
     case 'repository-merged': {
-      const of = asked.page === 'merged' ? undefined : only?.repository
+      const of = asked.page === 'merged' ? undefined : one?.repository
       const model = await readMerged(store, repositories, of, beforeOf(query))
       return form === 'atom' ? feed(model) : page(model, mergedPage)
     }
     case 'repository':
-      return ofOne(async (one) =>
-        page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word)),
-      )
+      return one && page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word))
     case 'pull':
-      return ofOne(async ({ repository }) =>
-        page(await readPull(store, repository, asked.pull, webUrl), pullPage),
-      )
+      return one && page(await readPull(store, one.repository, asked.pull, webUrl), pullPage)
     case 'repository-overview':
-      return ofOne(async ({ repository }) =>
-        page(await readRepositoryOverview(store, repository, setting.now), repositoryOverviewPage),
+      return (
+        one && page(await readRepositoryOverview(store, one.repository, setting.now), repositoryOverviewPage)
       )
     case 'catalogs':
-      return ofOne(async ({ repository }) =>
-        page({ repository, catalogs: await store.catalogRows(repository) }, catalogsPage),
+      return (
+        one &&
+        page({ repository: one.repository, catalogs: await store.catalogRows(one.repository) }, catalogsPage)
       )
     case 'catalog':
-      return ofOne(async ({ repository }) =>
-        page(await readCatalog(store, repository, asked.catalog), catalogPage),
-      )
+      return one && page(await readCatalog(store, one.repository, asked.catalog), catalogPage)
     case 'package':
-      return ofOne(async ({ repository }) =>
-        page(await readPackage(store, repository, asked.catalog, asked.package), packagePage),
-      )
+      return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
     case 'badge':
-      return ofOne(async (one) => ({ status: 200, form: 'svg', body: badge(await readBadge(store, one)) }))
-    case 'style':
-    case 'sign-in':
-    case 'signed-in':
-    case 'sign-out':
-    case 'resume':
+      return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
+    default:
       return undefined
   }
 

@@ -77,8 +77,13 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
     const lasting = (await store.getCached(sessionSlots, [slotOf(known)])).get(slotOf(known))
     return lasting === digestOf(known.word) ? known : undefined
   }
-  const end: SignIn['end'] = (ended) =>
-    store.putCached(sessionSlots, new Map([[slotOf(ended), '']]), 0).finally(() => client.revoke(ended.token))
+  const end: SignIn['end'] = async (ended) => {
+    try {
+      await store.putCached(sessionSlots, new Map([[slotOf(ended), '']]), 0)
+    } finally {
+      await client.revoke(ended.token)
+    }
+  }
   return {
     whoIs,
     begin(wanted) {

@@ -112,7 +112,6 @@ function readSegments(path: string): Asked | undefined {
   const [first = '', ...rest] = segments as string[]
   switch (first) {
     case '':
-      return rest.length === 0 ? { page: 'home' } : undefined
     case 'home':
       return rest.length === 0 ? { page: 'home' } : undefined
     case 'overview':

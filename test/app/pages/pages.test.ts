@@ -326,7 +326,7 @@ describe('an address', () => {
   test('that is spelled otherwise, or says more, makes no entry of its own', async () => {
     const { store } = world
     let reads = 0
-    const original = store.openPullRows
+    const original = store.openPullRows.bind(store)
     store.openPullRows = (...given) => ((reads += 1), original(...given))
     try {
       await later(1)
