@@ -3423,7 +3423,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/app/pages/sign-in.ts',
-        search: "!isSame(query.get('state') ?? '', begun.state) || ",
+        search: "!isWord(query.get('state'), begun.state) || ",
         replace: '',
       },
     ],

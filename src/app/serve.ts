@@ -27,6 +27,7 @@ import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
+import { readTarget } from '../web/pages/addresses.ts'
 import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
@@ -305,6 +306,7 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, health, 
     { probot: github.probot },
   )
   return (request: IncomingMessage, response: ServerResponse) => {
+    if (readTarget(request.url) === undefined) return void response.writeHead(400).end('not an address\n')
     Promise.resolve(
       middleware(request, response, () => {
         response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')

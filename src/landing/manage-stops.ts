@@ -3,7 +3,12 @@ import { z } from 'zod'
 import type { StopAuthor, LandingStop, StopEvent } from '../gate/landing-stop.ts'
 import type { LandingStops } from '../ports/landing-stops.ts'
 
-const repository = z.object({ owner: z.string().min(1).max(100), name: z.string().min(1).max(100) }).strict()
+/** Postgres takes neither a NUL nor half a surrogate pair. */
+const word = z
+  .string()
+  .max(255)
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u)
+const repository = z.object({ owner: word.max(100), name: word.max(100) }).strict()
 
 /** Comes from the command line, perhaps through a socket: it is checked where it arrives. */
 export const stopsRequest = z.discriminatedUnion('verb', [
@@ -12,18 +17,18 @@ export const stopsRequest = z.discriminatedUnion('verb', [
     .object({
       verb: z.literal('stop'),
       repository,
-      branch: z.string().min(1).max(255).optional(),
+      branch: word.optional(),
       reason: z.string().max(1000),
-      user: z.string().min(1).max(100),
+      user: word.max(100),
     })
     .strict(),
   z
     .object({
       verb: z.literal('resume'),
       repository,
-      branch: z.string().min(1).max(255).optional(),
+      branch: word.optional(),
       reason: z.string().max(1000),
-      user: z.string().min(1).max(100),
+      user: word.max(100),
       /** Stops that an audit ordered, too. */
       audit: z.boolean(),
     })

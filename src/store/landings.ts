@@ -7,6 +7,7 @@ import type { BegunLanding, Intent } from '../ports/landings.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
+import { storableJson } from './storable-text.ts'
 import { StoreError } from './store-error.ts'
 
 interface IntentRow {
@@ -29,7 +30,7 @@ export function openLandings(database: Database) {
         const [row] = await sql.query<{ id: number }>(
           `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing)
            VALUES ($1, $2, $3, $4, $5::jsonb) RETURNING id`,
-          [lease.name, lease.fence, repositoryKey(landing.repository), landing.pull, JSON.stringify(landing)],
+          [lease.name, lease.fence, repositoryKey(landing.repository), landing.pull, storableJson(landing)],
         )
         return row && { ...landing, id: row.id, fence: lease.fence }
       }),

@@ -5,6 +5,7 @@ import type { ReadyPulls } from '../ports/ready-pulls.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import { schema } from './migrations.ts'
+import { storableJson } from './storable-text.ts'
 
 export function openReadyPulls(database: Database): ReadyPulls {
   return {
@@ -16,7 +17,7 @@ export function openReadyPulls(database: Database): ReadyPulls {
          VALUES ($1, $2, $3, $4::jsonb)
          ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
            ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
-        [repositoryKey(repository), baseRef, pull, JSON.stringify(snapshot)],
+        [repositoryKey(repository), baseRef, pull, storableJson(snapshot)],
       )
     },
 

@@ -394,6 +394,13 @@ export function storeContract(title: string, setting: Setting): void {
         expect(await waiting(repository())).toEqual([])
       })
 
+      test('wait whatever people wrote, and no word becomes another', async () => {
+        const of = repository()
+        await store.putReady({ ...ready(of, 7), title: '/app\0rove \ud800', labels: ['a\0'] })
+        const [first] = await store.readyPulls(of, 'main')
+        expect(first?.snapshot).toMatchObject({ title: '/app\uFFFDrove \uFFFD', labels: ['a\uFFFD'] })
+      })
+
       test('wait for one branch each, at its end when it is another one, and go', async () => {
         const of = repository()
         await comes(ready(of, 1))

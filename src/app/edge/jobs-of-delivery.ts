@@ -6,8 +6,9 @@ import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts
 import { checkPrefix } from '../../messages/report.ts'
 import { ownBranchPrefix } from '../../ports/forge.ts'
 import type { Job } from '../../ports/store.ts'
+import { nameText } from './push-of-delivery.ts'
 
-const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
+const repository = z.object({ name: nameText, owner: z.object({ login: nameText }) })
 const installation = z.object({ id: z.number().int().positive() })
 const pull = z.object({ number: z.number().int().positive() })
 const account = z.object({ id: z.number(), type: z.string().optional() })
@@ -35,17 +36,17 @@ const payloads = {
     action: z.string(),
     check_suite: z.object({ pull_requests: z.array(pull).default([]) }),
   }),
-  push: z.object({ ...about, ref: z.string() }),
-  workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: z.string().nullable() }) }),
-  merge_group: z.object({ ...about, merge_group: z.object({ base_ref: z.string() }) }),
+  push: z.object({ ...about, ref: nameText }),
+  workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: nameText.nullable() }) }),
+  merge_group: z.object({ ...about, merge_group: z.object({ base_ref: nameText }) }),
   installation: z.object({
     action: z.string(),
     installation: installation.extend({ account: z.object({ login: z.string() }).nullish() }),
-    repositories: z.array(z.object({ full_name: z.string() })).default([]),
+    repositories: z.array(z.object({ full_name: nameText })).default([]),
   }),
   installation_repositories: z.object({
     installation,
-    repositories_added: z.array(z.object({ full_name: z.string() })).default([]),
+    repositories_added: z.array(z.object({ full_name: nameText })).default([]),
   }),
 }
 

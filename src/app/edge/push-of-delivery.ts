@@ -4,15 +4,17 @@ import { z } from 'zod'
 import { commitSha, pullNumber, userId } from '../../change/ids.ts'
 import type { SeenPush } from '../../ports/pull-memory.ts'
 
+/** A name as GitHub has them. Postgres takes neither a NUL nor half a surrogate pair. */
+export const nameText = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const sha = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 const payload = z.object({
   action: z.enum(['opened', 'synchronize']),
-  repository: z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) }),
+  repository: z.object({ name: nameText, owner: z.object({ login: nameText }) }),
   pull_request: z.object({ number: z.number().int().positive(), head: z.object({ sha }) }),
   after: sha.optional(),
   sender: z.object({
     id: z.number().int().positive(),
-    login: z.string().min(1),
+    login: nameText,
     type: z.string().optional(),
   }),
 })

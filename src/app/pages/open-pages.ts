@@ -2,16 +2,27 @@
 // strangers get what was made for the last one for some seconds. Nothing here decides about pull requests.
 import { randomUUID } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
+import type { RepositoryName } from '../../change/snapshot.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
 import { openPersonClient } from '../../github/person-client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
-import { readAddress, type Asked, type Form } from '../../web/pages/addresses.ts'
-import { renderStatusPage, type Setting } from '../../web/pages/frame.ts'
+import {
+  isCanonical,
+  repositoryAddress,
+  readAddress,
+  readTarget,
+  type Address,
+  type Asked,
+  type Form,
+} from '../../web/pages/addresses.ts'
+import { renderStatusPage, styleSheet, styleVersion, type Setting } from '../../web/pages/frame.ts'
 import { noticePage, noticeStatus, type Notice } from '../../web/pages/notice-page.ts'
+import { isWord } from '../../web/setup/one-time-word.ts'
 import type { Settings } from '../settings.ts'
 import { sendAnswer, wantedForm, type Answer } from './answer.ts'
 import { openReadable } from './readable.ts'
@@ -20,7 +31,6 @@ import type { Resume } from './resume.ts'
 import { readRuleText } from './rule-text.ts'
 import { show } from './show.ts'
 import { openSignIn, type Session } from './sign-in.ts'
-import { isSame } from './sign-in.ts'
 
 /** Pages a minute from one address, and questions a minute to GitHub for one person. */
 const perMinute = { pages: 120, questions: 90 } as const
@@ -43,6 +53,7 @@ export interface PagesOptions {
   readonly resume?: Resume | undefined
 }
 
+type Reply = (kind: Notice, more?: string, headers?: Answer['headers']) => boolean
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 /** Undefined where the operator wants none. */
@@ -54,7 +65,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
   const signIn =
     client === undefined || person === undefined || publicUrl === undefined
       ? undefined
-      : openSignIn({ client: person, clientSecret: client.clientSecret, publicUrl, now })
+      : openSignIn({ client: person, clientSecret: client.clientSecret, publicUrl, store, now })
   const budget = openRequestBudget(perMinute.pages, now)
   const readable = openReadable({
     pages,
@@ -63,10 +74,13 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     publicFor: Math.max(publicAtLeast, 3000 * settings.sweepSeconds),
     now,
   })
+  const showing = { store, webUrl: gitUrl, publicUrl, ruleText: readRuleText }
   const gate = openGate(atOnce, waiting)
   const made = new LruMap<string, { readonly answer: Answer; readonly until: number }>(
     mostMade,
-    ({ answer }) => answer.body.length + 500,
+    // Characters may take two bytes each.
+    ({ answer }, key) => 2 * (answer.body.length + key.length) + 500,
+    ({ until }) => until <= now(),
   )
   let listed: { readonly all: readonly ListedRepository[]; readonly until: number } | undefined
   const repositories = async () => {
@@ -75,15 +89,40 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     return listed.all
   }
 
+  /** A repository has as many spellings as its name has letters: only the listed one is cached. */
+  const isAsListed = (asked: Asked) =>
+    !('repository' in asked) ||
+    listed?.all.some(({ repository }) => isDeepStrictEqual(repository, asked.repository)) === true
+
   return async (request, response) => {
-    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
-    const address = readAddress(path)
-    if (address === undefined) return false
+    const target = readTarget(request.url)
+    const address = target && readAddress(target.pathname)
+    if (target === undefined || address === undefined) return false
+    try {
+      if (address.asked.page !== 'style' && !budget.take(clientOf(request)))
+        return await answer(request, response, target, address, undefined, 'too-many')
+      const who = address.asked.page === 'style' ? undefined : await signIn?.whoIs(request)
+      return await answer(request, response, target, address, who)
+    } catch (error) {
+      const trace = randomUUID()
+      log.error({ err: error, trace, page: address.asked.page }, 'a page could not be made')
+      return await answer(request, response, target, address, undefined, 'broken', trace)
+    }
+  }
+
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { pathname: path, searchParams: query }: URL,
+    address: Address,
+    who: Session | undefined,
+    fault?: Notice,
+    trace?: string,
+  ): Promise<boolean> {
     const { asked } = address
     const form = address.form ?? wantedForm(request.headers.accept)
-    const who = signIn?.whoIs(request)
-    const setting: Setting = { path, now: now(), login: who?.login, canSignIn: signIn !== undefined }
     const isShared = who === undefined
+    const setting: Setting = { path, now: now(), login: who?.login, canSignIn: signIn !== undefined }
     const send = (answer: Answer, cache = isShared ? 'public, max-age=10' : 'private, no-cache') =>
       sendAnswer(request, response, answer, answer.status === 200 ? cache : 'no-store')
     const notice = (kind: Notice, more?: string, headers: Answer['headers'] = {}) => {
@@ -96,13 +135,13 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
       send({ status, form: form === 'json' ? 'json' : 'html', body, headers: { ...again, ...headers } })
       return true
     }
+    if (fault !== undefined) return notice(fault, trace)
     if (asked.page === 'style') {
-      const answer = await show({ asked, form, query, setting, repositories: [] }, showing(request))
-      if (answer)
-        send(answer, query.has('v') ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
+      const isCurrent = query.get('v') === styleVersion
+      const sheet: Answer = { status: 200, form: 'css', body: styleSheet }
+      send(sheet, isCurrent ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
       return true
     }
-    if (!budget.take(clientOf(request))) return notice('too-many')
     if (request.method === 'POST') return await act(asked, who, request, send, notice)
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       send({ status: 405, form: 'html', body: '', headers: { allow: 'GET, HEAD' } })
@@ -122,36 +161,30 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     }
     if (asked.page === 'sign-out' || asked.page === 'resume') return notice('not-found')
 
-    const key = `${form} ${path} ${query.get('before') ?? ''}`
-    const before = isShared ? made.get(key) : undefined
-    if (before !== undefined && before.until > now()) {
+    // Each page has one such key, whatever else a request says; older parts of lists are not cached.
+    const key = isShared && !query.has('before') && isCanonical(path) ? `${form} ${path}` : undefined
+    const before = key === undefined ? undefined : made.get(key)
+    if (before !== undefined) {
       send(before.answer)
       return true
     }
-    try {
-      const answer = await gate(() => answerTo(asked, form, query, who, setting, request))
-      if (answer === undefined) return notice('busy')
-      if (typeof answer === 'string') {
-        if (answer === 'ended') return notice('sign-in', undefined, { 'set-cookie': signIn?.gone ?? [] })
-        return notice(answer)
-      }
-      if (isShared) made.set(key, { answer, until: now() + madeFor })
-      send(answer)
-    } catch (error) {
-      const trace = randomUUID()
-      log.error({ err: error, trace, page: asked.page }, 'a page could not be made')
-      return notice('broken', trace)
-    }
+    const page = await gate(() => answerTo(asked, form, query, who, setting))
+    if (page === undefined) return notice('busy')
+    if (page === 'ended') return await ended(who, notice)
+    if (typeof page === 'string') return notice(page)
+    if (key !== undefined && isAsListed(asked)) made.set(key, { answer: page, until: now() + madeFor })
+    send(page)
     return true
   }
 
-  function showing({ headers }: IncomingMessage) {
-    return {
-      store,
-      webUrl: gitUrl,
-      origin: publicUrl ?? `http://${/^[\w.:[\]-]+$/.exec(headers.host ?? '')?.[0] ?? 'localhost'}`,
-      ruleText: readRuleText,
-    }
+  async function listedAs(repository: RepositoryName): Promise<ListedRepository | undefined> {
+    return (await repositories()).find((one) => repositoryKey(one.repository) === repositoryKey(repository))
+  }
+
+  /** GitHub does not take the token of a session any more. */
+  async function ended(who: Session | undefined, notice: Reply): Promise<boolean> {
+    if (who !== undefined) await signIn?.end(who)
+    return notice('sign-in', undefined, { 'set-cookie': signIn?.gone ?? [] })
   }
 
   async function answerTo(
@@ -160,54 +193,52 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     query: URLSearchParams,
     who: Session | undefined,
     setting: Setting,
-    request: IncomingMessage,
   ): Promise<Answer | Notice | 'ended'> {
-    const all = await repositories()
     if (!('repository' in asked)) {
       if (pages === 'signed-in' && who === undefined && asked.page !== 'rule' && asked.page !== 'rules')
         return 'sign-in'
       const isOfAll = asked.page === 'home' || asked.page === 'overview' || asked.page === 'merged'
-      const mine = isOfAll ? await readable.among(who, all) : []
-      return (
-        (await show({ asked, form, query, setting, repositories: mine }, showing(request))) ?? 'not-found'
-      )
+      const mine = isOfAll ? await readable.among(who, await repositories()) : []
+      return (await show({ asked, form, query, setting, repositories: mine }, showing)) ?? 'not-found'
     }
-    const found = all.find(({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository))
+    const found = await listedAs(asked.repository)
     // A badge is seen on pages of others: it is never of what only somebody may see.
     const access = await readable.may(asked.page === 'badge' ? undefined : who, asked.repository, found)
     if (access === 'silent') return 'github-silent'
     if (access === 'too-many' || access === 'ended') return access
     if (access === 'no' || found === undefined) return 'not-found'
     const word = resume === undefined ? undefined : who?.word
-    return (
-      (await show({ asked, form, query, setting, repositories: [found], word }, showing(request))) ??
-      'not-found'
-    )
+    return (await show({ asked, form, query, setting, repositories: [found], word }, showing)) ?? 'not-found'
   }
 
-  /** What a form does: sign out, or resume. Only of whoever is signed in, and only from a page of ours. */
+  /**
+   * What a form does: sign out, or resume. Only for a person who is signed in, only from a page of ours, and only where
+   * GitHub says now that their token is valid.
+   */
   async function act(
     asked: Asked,
     who: Session | undefined,
     request: IncomingMessage,
     send: (answer: Answer) => void,
-    notice: (kind: Notice, more?: string, headers?: Answer['headers']) => boolean,
+    notice: Reply,
   ): Promise<boolean> {
     if (asked.page !== 'sign-out' && asked.page !== 'resume') return notice('not-found')
     const { origin } = request.headers
     if (signIn === undefined || who === undefined || origin !== publicUrl) return notice('refused')
     if (asked.page === 'sign-out') {
       await signIn.end(who)
-      return notice('signed-out', undefined, { 'set-cookie': signIn.gone })
+      const headers = { 'set-cookie': signIn.gone, 'clear-site-data': '"cache"' }
+      return notice('signed-out', undefined, headers)
     }
     const fields = await readForm(request)
-    if (resume === undefined || fields === undefined || !isSame(fields.get('word') ?? '', who.word))
+    if (resume === undefined || fields === undefined || !isWord(fields.get('word'), who.word))
       return notice('refused')
-    const found = (await repositories()).find(
-      ({ repository }) => repositoryKey(repository) === repositoryKey(asked.repository),
-    )
-    if (found === undefined || (await readable.may(who, asked.repository, found)) !== 'yes')
-      return notice('not-found')
+    const found = await listedAs(asked.repository)
+    const access = await readable.mayAct(who, asked.repository)
+    if (access === 'ended') return await ended(who, notice)
+    if (access === 'silent') return notice('github-silent')
+    if (access === 'too-many') return notice(access)
+    if (access === 'no' || found === undefined) return notice('not-found')
     const kind = fields.get('kind')
     if (kind !== 'frozen' && kind !== 'audit' && kind !== 'refused') return notice('refused')
     const branch = fields.get('branch') ?? ''
@@ -225,8 +256,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
 
 /** The page that a notice leads back to. */
 function pathOf(asked: Asked, path: string): string {
-  if (asked.page === 'resume')
-    return `/r/${encodeURIComponent(asked.repository.owner)}/${encodeURIComponent(asked.repository.name)}`
+  if (asked.page === 'resume') return repositoryAddress(asked.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(asked.page) ? '/' : path
 }
 

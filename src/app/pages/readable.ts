@@ -1,5 +1,5 @@
 // Which repositories somebody may see: what may-see.ts says and, of private ones, what GitHub answers to this very person's
-// token. The answer is remembered for minutes; no answer is no.
+// token. The answer is cached for minutes, for this session alone; no answer is no.
 import type { PersonClient } from '../../github/person-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
@@ -25,6 +25,8 @@ export interface Readable {
     repository: RepositoryName,
     listed: ListedRepository | undefined,
   ): Promise<Access>
+  /** The same, asked of GitHub now with the person's own token, of public repositories too: for what changes something. */
+  mayAct(who: Session, repository: RepositoryName): Promise<Access>
   /** Those of a list that somebody may see. */
   among(who: Session | undefined, listed: readonly ListedRepository[]): Promise<readonly ListedRepository[]>
 }
@@ -42,14 +44,15 @@ export function openReadable({ pages, client, budget, publicFor, now }: Readable
   const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
     mostRemembered,
     () => 1,
+    ({ until }) => until <= now(),
   )
   const asking = new Map<string, Promise<Access>>()
 
   async function ask(who: Session, repository: RepositoryName): Promise<Access> {
     if (client === undefined) return 'no'
-    const key = `${who.id} ${repositoryKey(repository)}`
+    const key = keyOf(who, repository)
     const before = known.get(key)
-    if (before !== undefined && before.until > now()) return before.may
+    if (before !== undefined) return before.may
     const underWay = asking.get(key)
     if (underWay !== undefined) return underWay
     if (!budget.take(`questions of ${who.id}`)) return 'too-many'
@@ -74,6 +77,12 @@ export function openReadable({ pages, client, budget, publicFor, now }: Readable
 
   return {
     may,
+    mayAct(who, repository) {
+      const key = keyOf(who, repository)
+      known.delete(key)
+      asking.delete(key)
+      return ask(who, repository)
+    },
     async among(who, listed) {
       const seen: ListedRepository[] = []
       let asked = 0
@@ -90,3 +99,7 @@ export function openReadable({ pages, client, budget, publicFor, now }: Readable
     },
   }
 }
+
+/** An answer is of one session: it was given to its token, and is not found with any other. */
+const keyOf = ({ word }: Session, repository: RepositoryName): string =>
+  `${word} ${repositoryKey(repository)}`

@@ -14,7 +14,12 @@ const mostKeys = 20_000
 
 /** `perMinute` on average, and as many at once. */
 export function openRequestBudget(perMinute: number, now: () => number): RequestBudget {
-  const buckets = new LruMap<string, { left: number; at: number }>(mostKeys, () => 1)
+  const buckets = new LruMap<string, { left: number; at: number }>(
+    mostKeys,
+    () => 1,
+    // Full again by then: as good as a new one.
+    ({ at }) => now() - at > 60_000,
+  )
   return {
     take(key) {
       const bucket = buckets.get(key) ?? { left: perMinute, at: now() }
@@ -33,7 +38,9 @@ export function clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | '
   const peer = socket.remoteAddress ?? ''
   const forwarded = headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
-  const client = last !== undefined && isPrivate(peer) && isIP(last) !== 0 ? last : peer
+  const address = last !== undefined && isPrivate(peer) && isIP(last) !== 0 ? last : peer
+  // A zone is text of any length.
+  const client = address.split('%')[0] ?? ''
   // Of IPv6, a household has a /64.
   return isIP(client) === 6 && !client.startsWith('::ffff:')
     ? client.split(':').slice(0, 4).join(':')

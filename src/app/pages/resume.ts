@@ -39,16 +39,22 @@ export interface ResumeOptions {
   readonly onResumed: (wish: ResumeWish) => void
 }
 
+const ended = 'This stop had ended already.'
+
 export function openResume({ store, open, onResumed }: ResumeOptions): Resume {
   return async (wish) => {
     const { listed, kind, branch, by } = wish
     const { repository, installation } = listed
+    // Only what is on record goes on to git: the branch is whatever the form says.
+    const stops = await store.landingStops(repository)
+    if (!stops.some((stop) => stop.kind === kind && (branch === undefined || stop.branch === branch)))
+      return ended
     const place = await open({ installation, repository })
     const holds = await isMaintainer(by, branch ?? (await place.forge.defaultBranch()), place, store)
     if (holds === 'unknown')
       return 'The bot could not find out whether you are a maintainer here. Try again in a moment.'
     if (holds === 'no') return 'Only maintainers of this repository can resume merging.'
-    const ended = await store.resumeLandings({
+    const done = await store.resumeLandings({
       repository,
       branch,
       kinds: [kind],
@@ -56,7 +62,7 @@ export function openResume({ store, open, onResumed }: ResumeOptions): Resume {
       reason: 'resumed on the status page',
     })
     // Another stop of the repository's branches goes with one of all of them: that is what /thaw all does.
-    if (ended.length === 0) return 'This stop had ended already.'
+    if (done.length === 0) return ended
     onResumed(wish)
     await store.enqueue({ kind: 'sweep', installation, repository })
     return undefined

@@ -5,7 +5,7 @@ import type { Store } from '../../ports/store.ts'
 import type { Asked, Form } from '../../web/pages/addresses.ts'
 import { badge } from '../../web/pages/badge.ts'
 import { catalogPage, catalogsPage, packagePage } from '../../web/pages/catalog-pages.ts'
-import { renderStatusPage, styleSheet, type Setting, type StatusPage } from '../../web/pages/frame.ts'
+import { renderStatusPage, type Setting, type StatusPage } from '../../web/pages/frame.ts'
 import { homePage } from '../../web/pages/home-page.ts'
 import { mergedFeed, mergedPage, type MergedModel } from '../../web/pages/merged-page.ts'
 import { overviewPage, repositoryOverviewPage } from '../../web/pages/overview-page.ts'
@@ -20,8 +20,8 @@ import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
 export interface Showing {
   readonly store: Store
   readonly webUrl: string
-  /** Where people reach the bot. Absent: what the request says. */
-  readonly origin: string
+  /** Where people reach the bot, as the operator says; the Host header of a request is anybody's. */
+  readonly publicUrl: string | undefined
   /** Markdown of a rule's page, where it was brought along. */
   readonly ruleText: (id: string) => string | undefined
 }
@@ -40,7 +40,7 @@ export interface ShowOrder {
 /** Undefined where there is no such thing. */
 export async function show(
   order: ShowOrder,
-  { store, webUrl, origin, ruleText }: Showing,
+  { store, webUrl, publicUrl, ruleText }: Showing,
 ): Promise<Answer | undefined> {
   const { asked, form, query, setting, repositories, word } = order
   const page = <Model>(
@@ -51,12 +51,8 @@ export async function show(
     if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
     return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
   }
-  const [only] = repositories
-  const ofOne = async (its: (one: ListedRepository) => Promise<Answer | undefined>) =>
-    only === undefined ? undefined : its(only)
+  const [one] = repositories
   switch (asked.page) {
-    case 'style':
-      return { status: 200, form: 'css', body: styleSheet }
     case 'home':
       return page(await readHome(store, repositories), homePage)
     case 'overview':
@@ -73,45 +69,35 @@ export async function show(
     }
     case 'merged':
     case 'repository-merged': {
-      const of = asked.page === 'merged' ? undefined : only?.repository
+      const of = asked.page === 'merged' ? undefined : one?.repository
       const model = await readMerged(store, repositories, of, beforeOf(query))
       return form === 'atom' ? feed(model) : page(model, mergedPage)
     }
     case 'repository':
-      return ofOne(async (one) =>
-        page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word)),
-      )
+      return one && page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word))
     case 'pull':
-      return ofOne(async ({ repository }) =>
-        page(await readPull(store, repository, asked.pull, webUrl), pullPage),
-      )
+      return one && page(await readPull(store, one.repository, asked.pull, webUrl), pullPage)
     case 'repository-overview':
-      return ofOne(async ({ repository }) =>
-        page(await readRepositoryOverview(store, repository, setting.now), repositoryOverviewPage),
+      return (
+        one && page(await readRepositoryOverview(store, one.repository, setting.now), repositoryOverviewPage)
       )
     case 'catalogs':
-      return ofOne(async ({ repository }) =>
-        page({ repository, catalogs: await store.catalogRows(repository) }, catalogsPage),
+      return (
+        one &&
+        page({ repository: one.repository, catalogs: await store.catalogRows(one.repository) }, catalogsPage)
       )
     case 'catalog':
-      return ofOne(async ({ repository }) =>
-        page(await readCatalog(store, repository, asked.catalog), catalogPage),
-      )
+      return one && page(await readCatalog(store, one.repository, asked.catalog), catalogPage)
     case 'package':
-      return ofOne(async ({ repository }) =>
-        page(await readPackage(store, repository, asked.catalog, asked.package), packagePage),
-      )
+      return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
     case 'badge':
-      return ofOne(async (one) => ({ status: 200, form: 'svg', body: badge(await readBadge(store, one)) }))
-    case 'sign-in':
-    case 'signed-in':
-    case 'sign-out':
-    case 'resume':
+      return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
+    default:
       return undefined
   }
 
   function feed(model: MergedModel): Answer {
-    return { status: 200, form: 'atom', body: mergedFeed(model, origin, setting.now) }
+    return { status: 200, form: 'atom', body: mergedFeed(model, { publicUrl, webUrl }, setting.now) }
   }
 }
 

@@ -1,11 +1,14 @@
-// Signing in with GitHub: the App's OAuth with state and PKCE. What is needed in between, and the token after, lie sealed in
-// cookies of the browser and nowhere else: nothing of a person is in the store, and nothing outlives an hour.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+// Signing in with GitHub: the App's OAuth with state and PKCE. What is needed in between, and the token after, are sealed in
+// cookies of the browser and nowhere else. The store knows which sessions last, so that an ended one is ended for every
+// instance and every copy of its cookie. Nothing outlives an hour.
+import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { PersonClient, SignedInPerson } from '../../github/person-client.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
 import { cookieHeader, readCookie } from '../../web/sign-in/cookies.ts'
 import { localPath } from '../../web/sign-in/local-path.ts'
+import { isWord } from '../../web/setup/one-time-word.ts'
 import { openSeal } from '../../web/sign-in/sealed.ts'
 
 /** Seconds that somebody has on GitHub's page, and that a session lasts. */
@@ -22,6 +25,15 @@ const signedIn = z.object({
   until: z.number(),
 })
 
+/** The digest of the session that has a slot. A session that the cache loses is ended. */
+const sessionSlots = defineCache('page session', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+const digestOf = (word: string): string => createHash('sha256').update(word).digest('hex')
+/** A person has 256 slots, so that nobody can fill the store; the newest session has the slot. */
+const slotOf = ({ id, word }: Pick<Session, 'id' | 'word'>): string => `${id} ${digestOf(word).slice(0, 2)}`
+
 export interface Session extends SignedInPerson {
   readonly word: string
 }
@@ -32,13 +44,14 @@ export interface Redirect {
 }
 
 export interface SignIn {
-  /** Who sent this request. Undefined: a stranger. */
-  whoIs(request: IncomingMessage): Session | undefined
+  /** Who sent this request. Undefined: a stranger, or a session that was ended. */
+  whoIs(request: IncomingMessage): Promise<Session | undefined>
   begin(wanted: string | null): Redirect
   /** Undefined where this browser did not begin it, or GitHub does not take the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<Redirect | undefined>
   /** The cookies that end a session. */
   readonly gone: readonly string[]
+  /** Ends a session everywhere, and its token at GitHub. Rejects where the store does not take it. */
   end(session: Session): Promise<void>
 }
 
@@ -47,23 +60,32 @@ export interface SignInOptions {
   readonly clientSecret: string
   /** Where people reach the bot. */
   readonly publicUrl: string
+  readonly store: Cache
   readonly now: () => number
 }
 
-export function openSignIn({ client, clientSecret, publicUrl, now }: SignInOptions): SignIn {
+export function openSignIn({ client, clientSecret, publicUrl, store, now }: SignInOptions): SignIn {
   const isSecure = publicUrl.startsWith('https:')
   const ways = openSeal(clientSecret, 'way to GitHub')
   const sessions = openSeal(clientSecret, 'session')
   const back = `${publicUrl}/sign-in/back`
   const set = (name: string, value: string, seconds: number) =>
     cookieHeader({ name, value, seconds, isSecure })
+  const whoIs: SignIn['whoIs'] = async ({ headers }) => {
+    const known = signedIn.safeParse(sessions.open(readCookie(headers, cookies.session, isSecure) ?? '')).data
+    if (known === undefined || known.until <= now()) return undefined
+    const lasting = (await store.getCached(sessionSlots, [slotOf(known)])).get(slotOf(known))
+    return lasting === digestOf(known.word) ? known : undefined
+  }
+  const end: SignIn['end'] = async (ended) => {
+    try {
+      await store.putCached(sessionSlots, new Map([[slotOf(ended), '']]), 0)
+    } finally {
+      await client.revoke(ended.token)
+    }
+  }
   return {
-    whoIs({ headers }) {
-      const known = signedIn.safeParse(
-        sessions.open(readCookie(headers, cookies.session, isSecure) ?? ''),
-      ).data
-      return known !== undefined && known.until > now() ? known : undefined
-    },
+    whoIs,
     begin(wanted) {
       const state = randomBytes(32).toString('base64url')
       const verifier = randomBytes(32).toString('base64url')
@@ -74,30 +96,24 @@ export function openSignIn({ client, clientSecret, publicUrl, now }: SignInOptio
         cookies: [set(cookies.way, sealed, wayThere)],
       }
     },
-    async finish({ headers }, query) {
-      const begun = way.safeParse(ways.open(readCookie(headers, cookies.way, isSecure) ?? '')).data
+    async finish(request, query) {
+      const begun = way.safeParse(ways.open(readCookie(request.headers, cookies.way, isSecure) ?? '')).data
       const code = query.get('code') ?? ''
       if (begun === undefined || begun.until <= now()) return undefined
-      if (!isSame(query.get('state') ?? '', begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
+      if (!isWord(query.get('state'), begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
       const person = await client.exchange({ code, verifier: begun.verifier, back })
       if (person === undefined) return undefined
-      const word = randomBytes(16).toString('base64url')
-      const sealed = sessions.seal({ ...person, word, until: now() + session * 1000 })
+      const before = await whoIs(request)
+      if (before !== undefined) await end(before)
+      const begunNow = { ...person, word: randomBytes(16).toString('base64url') }
+      await store.putCached(sessionSlots, new Map([[slotOf(begunNow), digestOf(begunNow.word)]]), session)
+      const sealed = sessions.seal({ ...begunNow, until: now() + session * 1000 })
       return {
         to: localPath(begun.to),
         cookies: [set(cookies.session, sealed, session), set(cookies.way, '', 0)],
       }
     },
     gone: [set(cookies.session, '', 0)],
-    end: ({ token }) => client.revoke(token),
+    end,
   }
-}
-
-/** Compared in constant time. */
-export function isSame(given: string, expected: string): boolean {
-  const [one, other] = [given, expected].map((text) => createHash('sha256').update(text).digest()) as [
-    Buffer,
-    Buffer,
-  ]
-  return timingSafeEqual(one, other)
 }

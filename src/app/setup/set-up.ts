@@ -40,6 +40,7 @@ export async function setUp({
     word,
     gitUrl: settings.gitUrl,
     apiUrl: settings.apiUrl,
+    publicUrl: settings.publicUrl,
     sweepSeconds: settings.sweepSeconds,
     manifest: readManifest(),
     onCreated: async (app) => {

@@ -1,20 +1,26 @@
-// A map that forgets what was used longest ago once its values weigh too much together.
+// A map that drops the least recently used entries once all of them weigh too much together, and those that are too old.
 
 export class LruMap<Key, Value> {
   readonly #values = new Map<Key, Value>()
   readonly #capacity: number
-  readonly #weigh: (value: Value) => number
+  readonly #weigh: (value: Value, key: Key) => number
+  readonly #isOld: (value: Value) => boolean
   #weight = 0
 
   /** `capacity` and what `weigh` gives are in the same unit. A value heavier than the capacity is not kept. */
-  constructor(capacity: number, weigh: (value: Value) => number) {
+  constructor(
+    capacity: number,
+    weigh: (value: Value, key: Key) => number,
+    isOld: (value: Value) => boolean = () => false,
+  ) {
     this.#capacity = capacity
     this.#weigh = weigh
+    this.#isOld = isOld
   }
 
   get(key: Key): Value | undefined {
     const value = this.#values.get(key)
-    if (value === undefined) return undefined
+    if (value === undefined || this.#isOld(value)) return undefined
     this.#values.delete(key)
     this.#values.set(key, value)
     return value
@@ -22,12 +28,12 @@ export class LruMap<Key, Value> {
 
   set(key: Key, value: Value): void {
     this.delete(key)
-    const weight = this.#weigh(value)
+    const weight = this.#weigh(value, key)
     if (weight > this.#capacity) return
     this.#values.set(key, value)
     this.#weight += weight
-    for (const oldest of this.#values.keys()) {
-      if (this.#weight <= this.#capacity) break
+    for (const [oldest, its] of this.#values) {
+      if (this.#weight <= this.#capacity && !this.#isOld(its)) break
       this.delete(oldest)
     }
   }
@@ -36,7 +42,7 @@ export class LruMap<Key, Value> {
     const value = this.#values.get(key)
     if (value === undefined) return
     this.#values.delete(key)
-    this.#weight -= this.#weigh(value)
+    this.#weight -= this.#weigh(value, key)
   }
 
   get size(): number {

@@ -62,6 +62,21 @@ export interface Address {
   readonly form?: Form
 }
 
+/** Whether a path is spelled as links to it are: each page has few such paths, but any number of others. */
+export const isCanonical = (path: string): boolean =>
+  path.split('/').every((segment) => segment === part(decoded(segment) ?? ''))
+
+/**
+ * The target of a request line, on a host that means nothing. Undefined where it is no path: what begins with a scheme or two
+ * slashes names a host, and a backslash would be read as a slash.
+ */
+export function readTarget(target = ''): URL | undefined {
+  const base = 'http://localhost'
+  return /^\/(?!\/)[^\\?]*(?:\?|$)/.test(target) && URL.canParse(target, base)
+    ? new URL(target, base)
+    : undefined
+}
+
 const named = /^(?!\.{1,2}$)[\w.-]{1,100}$/
 
 /** What a path asks for; undefined where it is none of ours. */
@@ -97,7 +112,6 @@ function readSegments(path: string): Asked | undefined {
   const [first = '', ...rest] = segments as string[]
   switch (first) {
     case '':
-      return rest.length === 0 ? { page: 'home' } : undefined
     case 'home':
       return rest.length === 0 ? { page: 'home' } : undefined
     case 'overview':
@@ -161,9 +175,11 @@ function repositoryOf(owner: string, name: string): RepositoryName | undefined {
   return named.test(owner) && named.test(name) ? { owner, name } : undefined
 }
 
+/** Undefined also where there are control characters: no name has any, and Postgres takes no NUL. */
 function decoded(segment: string): string | undefined {
   try {
-    return decodeURIComponent(segment)
+    const text = decodeURIComponent(segment)
+    return /\p{Cc}/u.test(text) ? undefined : text
   } catch {
     return undefined
   }

@@ -51,9 +51,10 @@ figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);bor
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}}
 @media print{header form,footer{display:none}}`
 
-/** The style sheet, and the address that changes with it. */
+/** The style sheet, and its version, which the address in pages names. */
 export const styleSheet = style
-const styleAddress = `/pages.css?v=${createHash('sha256').update(style).digest('hex').slice(0, 12)}`
+export const styleVersion = createHash('sha256').update(style).digest('hex').slice(0, 12)
+const styleAddress = `/pages.css?v=${styleVersion}`
 
 export function renderStatusPage(
   { title, crumbs, body, hasJson, feed }: StatusPage,

@@ -65,14 +65,20 @@ export function mergedPage({ repository, pulls, before }: MergedModel, { now }: 
 const titleOf = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
 
-/** RFC 4287. `origin`: where people reach the bot; ids stay the same as long as it does. */
-export function mergedFeed({ repository, pulls }: MergedModel, origin: string, now: number): string {
-  const address = mergedAddress(repository)
+/** RFC 4287. Ids stay the same as long as `publicUrl` does: where people reach the bot. Without one they are GitHub's. */
+export function mergedFeed(
+  { repository, pulls }: MergedModel,
+  { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },
+  now: number,
+): string {
+  const page = mergedAddress(repository)
+  const at = (path: string) =>
+    publicUrl === undefined ? `${webUrl}${path.replace(/^\/r(?=\/)|\/merged$/g, '')}` : `${publicUrl}${path}`
   const name = repository === undefined ? 'catalog-bot' : `${repository.owner}/${repository.name}`
   return `<?xml version="1.0" encoding="utf-8"?>\n${render(
-    markup`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${origin}${address}</id><link rel="self" href="${origin}${address}.atom" /><link href="${origin}${address}" /><updated>${isoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
+    markup`<feed xmlns="http://www.w3.org/2005/Atom"><title>Merged: ${name}</title><id>${at(page)}</id><link rel="self" href="${publicUrl ?? ''}${page}.atom" /><link href="${at(page)}" /><updated>${isoTime(pulls[0]?.mergedAt ?? now)}</updated>${pulls.map(
       (one) =>
-        markup`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${titleOf(one)}</title><id>${origin}${pullAddress(one.repository, one.pull)}</id><link href="${origin}${pullAddress(one.repository, one.pull)}" /><updated>${isoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
+        markup`<entry><title>${one.repository.owner}/${one.repository.name}#${one.pull}: ${titleOf(one)}</title><id>${at(pullAddress(one.repository, one.pull))}</id><link href="${at(pullAddress(one.repository, one.pull))}" /><updated>${isoTime(one.mergedAt)}</updated><author><name>${one.author ?? 'unknown'}</name></author><summary>Merged into ${one.baseRef} as ${one.commit}.</summary></entry>`,
     )}</feed>`,
   )}\n`
 }

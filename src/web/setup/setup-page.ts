@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { githubFetch } from '../../github/github-fetch.ts'
+import { readTarget } from '../pages/addresses.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isWord } from './one-time-word.ts'
@@ -19,6 +20,8 @@ export interface SetupOptions {
   /** `https://github.com` or an enterprise server, and its REST root. */
   readonly gitUrl: string
   readonly apiUrl: string
+  /** Where people reach the bot, as the operator says. */
+  readonly publicUrl: string | undefined
   /** Seconds between two sweeps, for what is said of a bot that GitHub cannot reach. */
   readonly sweepSeconds: number
   /** The parsed app.yml. */
@@ -88,15 +91,17 @@ async function answer(
   options: SetupOptions,
   state: { isTaken: boolean },
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost')
   const { word, gitUrl } = options
+  // Of any other target the path is one that is not there.
+  const url = readTarget(request.url) ?? new URL('http://localhost')
   if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
   if (url.pathname === '/setup' && isWord(url.searchParams.get('word'), word)) {
     const asked = url.searchParams
     if (!asked.has('name')) return sendPage(response, 200, formPage(options, asked, {}))
     const form = readForm(asked, isHosted(gitUrl))
     if ('problems' in form) return sendPage(response, 422, formPage(options, asked, form.problems))
-    const here = `${proto(request)}://${request.headers.host ?? 'localhost'}`
+    const here = ownAddress(request, options, form.wanted)
+    if (here === undefined) return sendPage(response, 422, formPage(options, asked, { address: noAddress }))
     return sendPage(response, 200, confirmPage(options, form.wanted, here), new URL(gitUrl).origin)
   }
   if (url.pathname === '/setup/created' && isWord(url.searchParams.get('state'), word) && !state.isTaken) {
@@ -114,9 +119,21 @@ async function answer(
 /** GitHub.com, or GitHub's own cloud for enterprises: what sends webhooks to public addresses only. */
 const isHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
-/** Behind a proxy the browser may speak https to it. A lie here changes where this one browser comes back to. */
-const proto = ({ headers }: IncomingMessage): string =>
-  headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+/**
+ * Where GitHub sends the browser back to, with the code that the App's key is exchanged for. A Host header is believed only
+ * where it names the browser's own machine; elsewhere it is what the operator says.
+ */
+function ownAddress(
+  { headers: { host = '' } }: IncomingMessage,
+  { publicUrl }: SetupOptions,
+  { address }: WantedApp,
+): string | undefined {
+  const isOwnMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/.test(host)
+  return isOwnMachine ? `http://${host}` : (publicUrl ?? address)
+}
+
+const noAddress =
+  'Give the public address, or start catalog-bot with PUBLIC_URL: GitHub sends this browser back there. Or open this page at http://localhost, such as through an SSH tunnel.'
 
 /** Exchanges the code that GitHub sent along for the App's key and secrets. */
 async function convert(code: string, apiUrl: string): Promise<CreatedApp> {

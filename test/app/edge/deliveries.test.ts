@@ -338,3 +338,19 @@ describe('the duties of a delivery', () => {
       expect(jobsOfDelivery(event, payload)).toEqual([])
   })
 })
+
+test.each(['a\0b', 'a\ud800', 'a\nb'])('a name that no store takes causes no job: %j', (bad) => {
+  const of = (name: string, login: string) => ({ ...about, repository: { name, owner: { login } } })
+  for (const repository of [of(bad, 'coast'), of('operators', bad)])
+    expect(
+      jobsOfDelivery('pull_request', { ...repository, action: 'opened', pull_request: { number: 7 } }),
+    ).toEqual([])
+  expect(jobsOfDelivery('push', { ...about, ref: `refs/heads/${bad}` })).toEqual([])
+  expect(jobsOfDelivery('workflow_run', { ...about, workflow_run: { head_branch: bad } })).toEqual([])
+  expect(jobsOfDelivery('merge_group', { ...about, merge_group: { base_ref: `refs/heads/${bad}` } })).toEqual(
+    [],
+  )
+  const repositories = [{ full_name: `coast/${bad}` }]
+  const { installation } = about
+  expect(jobsOfDelivery('installation', { action: 'created', installation, repositories })).toEqual([])
+})

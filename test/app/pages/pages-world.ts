@@ -23,6 +23,8 @@ export interface PagesWorld {
   /** What was asked to be resumed. */
   readonly resumed: ResumeWish[]
   readonly log: string[]
+  /** The settings behind `address`: with them `serve` starts another instance. */
+  readonly environment: Readonly<Record<string, string>>
   /** Milliseconds since the epoch, as the pages see them; can be moved on. */
   readonly time: { now: number }
   /** The same store behind other settings. */
@@ -67,6 +69,7 @@ export async function openPagesWorld(): Promise<PagesWorld> {
     return `http://127.0.0.1:${port}`
   }
   const base = { GITHUB_API_URL: github.url, GITHUB_URL: github.url }
+  let environment: Record<string, string> = {}
   const address = await listen((port) => {
     const back = `http://127.0.0.1:${port}/sign-in/back`
     const app = github.createApp({
@@ -76,15 +79,16 @@ export async function openPagesWorld(): Promise<PagesWorld> {
       permissions: {},
       callbackUrls: [back],
     })
-    return readSettings({
-      ...base,
+    environment = {
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       CLIENT_ID: clientIdOf(app),
       CLIENT_SECRET: app.clientSecret,
-    })
+    }
+    return readSettings({ ...base, ...environment })
   })
   return {
     address,
+    environment,
     store,
     github,
     resumed,

@@ -1,10 +1,13 @@
 // The status pages as people and programs see them: who may read what, what is escaped, how they look to whoever needs help
 // to read, and signing in with GitHub. One store, one GitHub, one browser for all of it.
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { pullNumber } from '../../../src/change/ids.ts'
+import { openPersonClient } from '../../../src/github/person-client.ts'
 import { noteLimitWait } from '../../../src/app/jobs/limit-waits.ts'
 import type { Job } from '../../../src/ports/jobs.ts'
 import { hasBrowser, openBrowser } from '../../browser.ts'
@@ -240,6 +243,143 @@ describe('a stranger', () => {
   })
 })
 
+describe('an address', () => {
+  /** Sent as it is: `fetch` would put it right. */
+  const status = async (target: string, more: { headers?: Record<string, string> } = {}) => {
+    const { port } = new URL(world.address)
+    return new Promise<number>((resolve, reject) => {
+      request({ host: '127.0.0.1', port, path: target, ...more }, (reply) => {
+        reply.resume()
+        resolve(reply.statusCode ?? 0)
+      })
+        .on('error', reject)
+        .end()
+    })
+  }
+  const bad = [
+    ...['%00', '%0', '%', '%%', '%ff%fe', '%c0%80', '%ed%a0%80', '%f4%90%80%80', '%0d%0aX:y', '%1b', '%7f'],
+    ...[
+      '..',
+      '%2e%2e',
+      '..%2f..%2fetc',
+      '\\',
+      '%5c..%5c',
+      '9'.repeat(400),
+      'a'.repeat(7000),
+      '%252e',
+      ';x',
+      '*',
+    ],
+    ...['%e2%80%ae', '-1', '1e9', '0x10', '2147483648', '99999999999', '__proto__', 'constructor'],
+  ]
+  const places = [
+    (it: string) => `/${it}`,
+    (it: string) => `//${it}`,
+    (it: string) => `/rules/${it}`,
+    (it: string) => `/badge/${it}/x.svg`,
+    (it: string) => `/badge/coast/${it}.svg`,
+    (it: string) => `/r/${it}/operators`,
+    (it: string) => `/r/coast/${it}`,
+    ...[
+      '',
+      'pull/',
+      'catalog/',
+      'catalog/v4.20/',
+      'merged/',
+      'overview/',
+      'resume/',
+      'catalog/v4.20/lighthouse/',
+    ].map((below) => (it: string) => `${ofOne}/${below}${it}`),
+    (it: string) => `${ofOne}/catalog/${it}/lighthouse`,
+    (it: string) => `${ofOne}/catalog/v4.20/${it}.json`,
+    (it: string) => `/merged${it}.atom`,
+    (it: string) => `/sign-in/${it}`,
+  ]
+  const queries = [
+    (it: string) => `/merged?before=${it}`,
+    (it: string) => `${ofOne}?${it}=${it}`,
+    (it: string) => `/pages.css?v=${it}`,
+    (it: string) => `/sign-in?to=${it}`,
+    (it: string) => `/sign-in/back?code=${it}&state=${it}`,
+  ]
+
+  test('that is malformed is never our fault', async () => {
+    let asked = 0
+    for (const place of [...places, ...queries])
+      await Promise.all(
+        bad.map(async (it) => {
+          const target = place(it)
+          // Each from an address of its own, so that none is turned away for asking too often.
+          const from = { 'x-forwarded-for': `198.51.${Math.floor(++asked / 250)}.${asked % 250}` }
+          const got = await status(target, { headers: from })
+          expect([target, got >= 200 && got < 500]).toEqual([target, true])
+          // Nothing of the kind is a page.
+          if (/%00|%ff|%c0|%ed%a0|%1b|\\/.test(it) && !queries.includes(place))
+            expect([target, got]).toEqual([target, 404])
+        }),
+      )
+    for (const target of ['http://evil.example/', 'http://[', '*', '/\\evil.example'])
+      expect([target, await status(target)]).toEqual([target, 404])
+    expect(world.log.filter((line) => line.includes('a page could not be made'))).toEqual([])
+  }, 120_000)
+
+  test('that is spelled otherwise, or says more, makes no entry of its own', async () => {
+    const { store } = world
+    let reads = 0
+    const original = store.openPullRows.bind(store)
+    store.openPullRows = (...given) => ((reads += 1), original(...given))
+    try {
+      await later(1)
+      const made = await textOf(ofOne)
+      const first = reads
+      for (let turn = 0; turn < 20; turn++) expect(await textOf(`${ofOne}?x=${turn}&${turn}`)).toBe(made)
+      expect(reads).toBe(first)
+      // Each of these is made anew, and what is cached is still that of the page itself.
+      for (const path of ['/r/Coast/operators', '/r/coast/%6fperators', `${ofOne}?before=3`]) {
+        const before = reads
+        await textOf(path)
+        await textOf(path)
+        expect([path, reads - before]).toEqual([path, 2 * first || 2])
+      }
+      expect(await textOf(ofOne)).toBe(made)
+    } finally {
+      store.openPullRows = original
+    }
+  })
+
+  test('is never made of a Host header', async () => {
+    const plain = await world.serve({})
+    for (const path of [
+      '/',
+      ofOne,
+      `${ofOne}/merged`,
+      '/merged.atom',
+      `${ofOne}/merged.atom`,
+      '/badge/coast/operators.svg',
+    ])
+      for (const address of [plain, world.address]) {
+        await later(1)
+        const { port } = new URL(address)
+        const text = await new Promise<string>((resolve) => {
+          const headers = {
+            host: 'attacker.example',
+            'x-forwarded-host': 'attacker.example',
+            forwarded: 'host=attacker.example',
+          }
+          request({ host: '127.0.0.1', port, path, headers }, (reply) => {
+            let all = ''
+            reply.on('data', (part) => (all += String(part))).on('end', () => resolve(all))
+          }).end()
+        })
+        expect(text.length).toBeGreaterThan(100)
+        expect(text).not.toContain('attacker')
+      }
+    const feed = await (await get(`${ofOne}/merged.atom`, {}, plain)).text()
+    expect(feed).toContain(`<id>${world.github.url}/coast/operators</id>`)
+    expect(feed).toContain(`<id>${world.github.url}/coast/operators/pull/11</id>`)
+  })
+})
+
 describe('the settings', () => {
   test('PAGES=off has no page, PAGES=signed-in none for strangers', async () => {
     const off = await world.serve({ PAGES: 'off' })
@@ -360,9 +500,73 @@ describe('whoever signs in', () => {
     const { cookie } = await signIn('ann')
     const gone = await get('/sign-out', { method: 'POST', headers: { cookie, origin: world.address } })
     expect(gone.headers.get('set-cookie')).toContain('Max-Age=0')
-    await later(6)
-    // A cookie that was kept opens nothing any more.
-    expect((await get('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(401)
+    expect(gone.headers.get('clear-site-data')).toBe('"cache"')
+    // A copy of the cookie opens nothing any more: not even what was cached for the session.
+    expect((await get('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(404)
+    expect(await textOf('/', { headers: { cookie } })).not.toContain('signed in as')
+  })
+
+  test('a token that is revoked is none for GitHub any more', async () => {
+    const { CLIENT_ID: clientId = '', CLIENT_SECRET: clientSecret = '' } = world.environment
+    const { url } = world.github
+    const client = openPersonClient({ clientId, clientSecret, apiUrl: url, webUrl: url })
+    const [verifier, back] = ['v'.repeat(43), `${world.address}/sign-in/back`]
+    const challenge = createHash('sha256').update(verifier).digest('base64url')
+    const agreed = await fetch(`${client.authorizeUrl({ state: 'x', challenge, back })}&as=ann`, {
+      method: 'POST',
+      redirect: 'manual',
+    })
+    const code = new URL(agreed.headers.get('location') ?? '').searchParams.get('code') ?? ''
+    const { token = '' } = (await client.exchange({ code, verifier, back })) ?? {}
+    expect(await client.mayRead(token, secret)).toBe('yes')
+    await client.revoke(token)
+    expect(await client.mayRead(token, secret)).toBe('ended')
+  })
+
+  const wordOf = async (cookie: string) => {
+    const page = await textOf(ofOne, { headers: { cookie } })
+    return /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
+  }
+  const resume = (cookie: string, word: string, address = world.address) =>
+    get(
+      `${ofOne}/resume`,
+      {
+        method: 'POST',
+        headers: { cookie, origin: world.address },
+        body: new URLSearchParams({ kind: 'frozen', branch: 'release-4.20', word }),
+      },
+      address,
+    )
+
+  test('signs out of every tab and every instance: a copy of the cookie ends no freeze', async () => {
+    const { cookie } = await signIn('ann')
+    const word = await wordOf(cookie)
+    expect(word).not.toBe('')
+    const other = await world.serve(world.environment)
+    expect(await (await get('/', { headers: { cookie } }, other)).text()).toContain('signed in as')
+    await get('/sign-out', { method: 'POST', headers: { cookie, origin: world.address } })
+    world.resumed.length = 0
+    const restarted = await world.serve(world.environment)
+    for (const address of [world.address, other, restarted])
+      expect((await resume(cookie, word, address)).status).toBe(403)
+    expect(world.resumed).toEqual([])
+  })
+
+  test('acts only while GitHub takes their token, whatever is cached', async () => {
+    const { cookie } = await signIn('ann')
+    const word = await wordOf(cookie)
+    await get('/r/coast/secret-operators', { headers: { cookie } })
+    world.resumed.length = 0
+    const release = world.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
+    expect((await resume(cookie, word)).status).toBe(503)
+    release()
+    world.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
+    expect((await resume(cookie, word)).status).toBe(404)
+    world.github.fail('GET /repos/{owner}/{repo}', { status: 401 }, 1)
+    expect((await resume(cookie, word)).status).toBe(401)
+    // That ended the session, too.
+    expect((await resume(cookie, word)).status).toBe(403)
+    expect(world.resumed).toEqual([])
   })
 })
 

@@ -1,23 +1,22 @@
 // Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
 import { expect, test } from '@jest/globals'
 import { openResume } from '../../../src/app/pages/resume.ts'
+import type { LandingStop } from '../../../src/gate/landing-stop.ts'
 import type { ForgeQuestion } from '../../../src/ports/forge.ts'
 import type { ResumeOrder } from '../../../src/ports/landing-stops.ts'
 
 const repository = { owner: 'coast', name: 'operators' }
 const listed = { repository, installation: 1, isPublic: true, listedAt: 0 }
 
-async function press(
-  config: string,
-  answers: (question: ForgeQuestion) => object,
-  files: Record<string, string> = {},
-) {
+async function press(config: string, answers: (question: ForgeQuestion) => object, branch = 'main') {
   const ended: ResumeOrder[] = []
   const done: string[] = []
-  const all: Record<string, string> = { '.github/catalog-bot.yml': config, ...files }
+  const fetched: string[] = []
+  const all: Record<string, string> = { '.github/catalog-bot.yml': config }
   const entries = Object.keys(all).map((path) => ({ path, oid: path, mode: '100644' }))
   const resume = openResume({
     store: {
+      landingStops: () => Promise.resolve([{ repository, kind: 'frozen', branch: 'main' }] as LandingStop[]),
       firstSeenAccounts: () => Promise.resolve(new Map()),
       resumeLandings: (order: ResumeOrder) => {
         ended.push(order)
@@ -33,7 +32,7 @@ async function press(
           answer: (question: ForgeQuestion) => Promise.resolve(answers(question)),
         },
         repository: {
-          fetch: () => Promise.resolve(),
+          fetch: (asked: string) => Promise.resolve(void fetched.push(asked)),
           tip: () => Promise.resolve('c'.repeat(40)),
           treeOf: () => Promise.resolve('t'.repeat(40)),
           entry: (_tree: string, path: string) =>
@@ -44,8 +43,8 @@ async function press(
       } as never),
     onResumed: () => void done.push('told'),
   })
-  const why = await resume({ listed, kind: 'frozen', branch: 'main', by: { id: 7, login: 'Ann' } })
-  return { why, ended, done }
+  const why = await resume({ listed, kind: 'frozen', branch, by: { id: 7, login: 'Ann' } })
+  return { why, ended, done, fetched }
 }
 
 const roleOf = (role: string) => (question: ForgeQuestion) =>
@@ -81,3 +80,12 @@ test('a listed login counts for the account that has it, and for no other', asyn
   expect((await press(config, account(7))).ended).toHaveLength(1)
   expect((await press(config, account(8))).ended).toHaveLength(0)
 })
+
+test.each(['main\0', '../x', '-u', 'release', ''.padEnd(5000, 'a')])(
+  'a branch that has no stop reaches neither git nor GitHub: %j',
+  async (branch) => {
+    const { why, ended, fetched } = await press(byRole, roleOf('maintain'), branch)
+    expect(why).toBe('This stop had ended already.')
+    expect([ended, fetched]).toEqual([[], []])
+  },
+)
