@@ -13,6 +13,7 @@ import { noTracing, traceCalls } from '../ports/tracing.ts'
 import type { Job } from '../ports/jobs.ts'
 import { classOfJob } from './jobs/class-of-job.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
+import type { JobRequests } from './jobs/run-job.ts'
 
 /** The App with its own credentials, or whoever holds one of its tokens. */
 export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
@@ -20,12 +21,15 @@ export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitT
 
 export interface Workplaces {
   /** Rejects with a ForgeError or GitError when the repository cannot be reached. */
-  readonly open: (job: {
-    readonly installation: number
-    readonly repository: RepositoryName
-    /** How important it is. */
-    readonly kind?: Job['kind']
-  }) => Promise<JobContext<Store>>
+  readonly open: (
+    job: {
+      readonly installation: number
+      readonly repository: RepositoryName
+      /** How important it is. */
+      readonly kind?: Job['kind']
+    },
+    requests?: JobRequests,
+  ) => Promise<JobContext<Store>>
   /** Ends what git is still at, and with it the jobs that wait for it. */
   readonly close: () => Promise<void>
 }
@@ -85,8 +89,9 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
   }
 
   return {
-    open: async (job) => {
-      const octokit = await github.octokit(job.installation, classOfJob(job.kind))
+    open: async (job, requests) => {
+      const work = requests?.isBusy === true ? 'sweep' : classOfJob(job.kind)
+      const octokit = await github.octokit(job.installation, work, requests?.onSent)
       return {
         app,
         installation: job.installation,

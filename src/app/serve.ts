@@ -26,6 +26,7 @@ import { openPublishing, takePublishEnvironment } from './publishing/open-publis
 import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
+import { allowanceOf } from './jobs/job-allowance.ts'
 import { runJob } from './jobs/run-job.ts'
 import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
@@ -185,6 +186,8 @@ export async function serve(
       runJob(job, {
         app,
         openJobContext: workplaces.open,
+        allowanceOf: (one) =>
+          allowanceOf(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
         isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),

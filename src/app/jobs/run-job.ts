@@ -11,6 +11,7 @@ import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
 import { noteLimitWait } from './limit-waits.ts'
+import type { JobAllowance } from './job-allowance.ts'
 import { runTrials } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
 import { runTrain } from './run-train.ts'
@@ -23,7 +24,9 @@ import type { App, JobContext } from './job-context.ts'
 export interface JobRunner {
   readonly app: App<Jobs & Cache>
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
-  readonly openJobContext: (job: Job) => Promise<JobContext<Store>>
+  readonly openJobContext: (job: Job, requests?: JobRequests) => Promise<JobContext<Store>>
+  /** Absent: no job has to wait for one. */
+  readonly allowanceOf?: (job: Job) => Promise<JobAllowance>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -33,20 +36,39 @@ export interface JobRunner {
   ) => void
 }
 
+/** How a job's requests to GitHub are sent. */
+export interface JobRequests {
+  /** Those of other jobs come first. */
+  readonly isBusy: boolean
+  /** Hears of each that counts against the hour. */
+  readonly onSent: () => void
+}
+
 /** Seconds until a job is retried that GitHub or git could not serve. */
 const postponedSeconds = 30
 
 /** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
 export async function runJob(
   job: Job,
-  { app, openJobContext, isInstalled, onDone }: JobRunner,
+  { app, openJobContext, allowanceOf, isInstalled, onDone }: JobRunner,
 ): Promise<void> {
   const started = performance.now()
   const id = randomUUID()
   const log = app.log.child({ trace: id, ...job })
+  const allowance = await allowanceOf?.(job)
+  if (allowance !== undefined && allowance.waitSeconds > 0) {
+    await app.store.enqueue(job, allowance.waitSeconds)
+    onDone(job, 'postponed', performance.now() - started)
+    log.info({ again: allowance.waitSeconds }, 'waits: its requests to GitHub of the last hour are used up')
+    return
+  }
+  let sent = 0
   try {
     await (app.tracing ?? noTracing).span(`job ${job.kind}`, attributesOf(job, id), async () =>
-      perform(job, await openJobContext(job)),
+      perform(
+        job,
+        await openJobContext(job, { isBusy: allowance?.isBusy ?? false, onSent: () => (sent += 1) }),
+      ),
     )
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
@@ -71,6 +93,11 @@ export async function runJob(
       await noteLimitWait(job, world.again, app.clock.now(), app.store).catch((failure: unknown) =>
         log.debug({ err: failure }, 'no page says what this waits for'),
       )
+  } finally {
+    if (sent > 0)
+      await allowance
+        ?.charge(sent)
+        .catch((failure: unknown) => log.warn({ err: failure }, 'requests could not be charged'))
   }
 }
 
