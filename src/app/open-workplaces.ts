@@ -10,10 +10,8 @@ import { openMerging } from '../github/merge-calls.ts'
 import { openRepositoryMemory } from '../github/repository-memory.ts'
 import type { Store } from '../ports/store.ts'
 import { noTracing, traceCalls } from '../ports/tracing.ts'
-import type { Job } from '../ports/jobs.ts'
-import { classOfJob } from './jobs/class-of-job.ts'
+import type { WorkClass } from '../github/budget/work-class.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
-import type { JobRequests } from './jobs/run-job.ts'
 
 /** The App with its own credentials, or whoever holds one of its tokens. */
 export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
@@ -22,13 +20,10 @@ export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitT
 export interface Workplaces {
   /** Rejects with a ForgeError or GitError when the repository cannot be reached. */
   readonly open: (
-    job: {
-      readonly installation: number
-      readonly repository: RepositoryName
-      /** How important it is. */
-      readonly kind?: Job['kind']
-    },
-    requests?: JobRequests,
+    job: { readonly installation: number; readonly repository: RepositoryName },
+    /** How important it is: `look` where somebody waits for it at a page or a terminal. */
+    work?: WorkClass,
+    onSent?: () => void,
   ) => Promise<JobContext<Store>>
   /** Ends what git is still at, and with it the jobs that wait for it. */
   readonly close: () => Promise<void>
@@ -89,9 +84,8 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
   }
 
   return {
-    open: async (job, requests) => {
-      const work = requests?.isBusy === true ? 'sweep' : classOfJob(job.kind)
-      const octokit = await github.octokit(job.installation, work, requests?.onSent)
+    open: async (job, work, onSent) => {
+      const octokit = await github.octokit(job.installation, work, onSent)
       return {
         app,
         installation: job.installation,

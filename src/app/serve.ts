@@ -27,6 +27,7 @@ import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { allowanceOf } from './jobs/job-allowance.ts'
+import { pullsWaitingFor } from './jobs/refused-pull.ts'
 import { runJob } from './jobs/run-job.ts'
 import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
@@ -142,6 +143,7 @@ export async function serve(
       deliveries: deliveryHandler({
         store,
         appId: credentials.appId,
+        waitingFor: (report) => pullsWaitingFor(report, store),
         secrets: [
           credentials.webhookSecret,
           ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),

@@ -8,25 +8,20 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Landings } from '../../ports/landings.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 
-interface Allowance {
-  /** Requests that may be sent at once. */
-  readonly burst: number
-  /** Requests by which it refills in an hour. */
-  readonly perHour: number
-}
+/** Requests that may be sent at once, and by how many of them it refills in an hour. */
+type Allowance = readonly [burst: number, perHour: number]
 
 /** Of the jobs that deliveries cause. Merging has none: what follows from a comment costs its pull request's allowance first. */
 export const allowances: Readonly<Partial<Record<Job['kind'], Allowance>>> = {
-  pull: { burst: 120, perHour: 240 },
-  branch: { burst: 120, perHour: 480 },
-  // The regular sweep finds what no delivery told, so it is never held back longer than its interval.
-  sweep: { burst: 60, perHour: 480 },
+  pull: [120, 240],
+  branch: [120, 480],
+  sweep: [60, 480],
 }
+/** All pull requests of one author together: what is over it makes way for others. So does a pull request after these requests. */
+const authors: Allowance = [400, 400]
+const busyPull = 40
 /** Seconds between evaluations of a pull request that GitHub may merge any moment: a `/hold` has to reach it. */
 const queuedWait = 10
-/** Requests after which a pull request, or all pull requests of one author together, make way for those of others. */
-const busyPull = 40
-const busyAuthor = { burst: 400, perHour: 400 }
 
 const used = z.object({ requests: z.number(), at: z.number() })
 /** If it is lost, the allowance is whole again. */
@@ -45,6 +40,7 @@ export interface JobAllowance {
 
 type Stored = Cache & Pick<PageRecords, 'pullRow'> & Pick<Landings, 'openLandings'>
 
+/** `sweepSeconds`: a sweep finds what no delivery told, so none waits longer than for the next regular one. */
 export async function allowanceOf(
   job: Job,
   store: Stored,
@@ -52,44 +48,36 @@ export async function allowanceOf(
 ): Promise<JobAllowance> {
   const allowance = allowances[job.kind]
   if (allowance === undefined) return { waitSeconds: 0, isBusy: false, charge: async () => {} }
-  const { burst, perHour } = allowance
-  const maxWait = job.kind === 'sweep' ? sweepSeconds : 3600
-  const own = `${job.kind} ${'pull' in job ? pullKey(job.repository, job.pull) : repositoryKey(job.repository)}${'branch' in job ? ` ${job.branch}` : ''}`
+  const own =
+    job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
   // Known from the second evaluation on.
-  const author = 'pull' in job ? (await store.pullRow(job.repository, job.pull))?.author : undefined
-  const rates = new Map([[own, perHour]])
-  const authors = `author ${repositoryKey(job.repository)} ${author?.toLowerCase()}`
-  if (author !== undefined) rates.set(authors, busyAuthor.perHour)
-
-  async function readUsed(): Promise<ReadonlyMap<string, number>> {
-    const known = await store.getCached(usedRequests, [...rates.keys()])
-    const hours = (since: number) => Math.max(0, now() - since) / 3600_000
-    return new Map(
-      [...known].map(([key, { requests, at }]) => [
-        key,
-        Math.max(0, requests - hours(at) * (rates.get(key) ?? 0)),
-      ]),
-    )
+  const author = job.kind === 'pull' ? (await store.pullRow(job.repository, job.pull))?.author : undefined
+  const theirs = author === undefined ? undefined : `${repositoryKey(job.repository)} ${author.toLowerCase()}`
+  const usedOf = async (key: string | undefined, [, perHour]: Allowance): Promise<number> => {
+    const known = key === undefined ? undefined : (await store.getCached(usedRequests, [key])).get(key)
+    return known === undefined
+      ? 0
+      : Math.max(0, known.requests - (Math.max(0, now() - known.at) / 3600_000) * perHour)
   }
-
-  const before = await readUsed()
-  const count = before.get(own) ?? 0
-  const wait = count < burst ? 0 : Math.min(maxWait, Math.ceil(((count - burst + 1) * 3600) / perHour))
+  const before = await usedOf(own, allowance)
+  const [burst, perHour] = allowance
+  const wait = before < burst ? 0 : Math.ceil(((before - burst + 1) * 3600) / perHour)
   const isQueued = async () =>
-    'pull' in job && (await store.openLandings(job.repository)).some(({ pull }) => pull === job.pull)
+    job.kind === 'pull' && (await store.openLandings(job.repository)).some(({ pull }) => pull === job.pull)
+  const longest =
+    job.kind === 'sweep' ? sweepSeconds : wait > queuedWait && (await isQueued()) ? queuedWait : 3600
   return {
-    waitSeconds: wait > queuedWait && (await isQueued()) ? queuedWait : wait,
-    isBusy: 'pull' in job && (count >= busyPull || (before.get(authors) ?? 0) >= busyAuthor.burst),
+    waitSeconds: Math.min(wait, longest),
+    isBusy: job.kind === 'pull' && (before >= busyPull || (await usedOf(theirs, authors)) >= authors[0]),
     async charge(requests) {
-      const at = now()
-      const after = await readUsed()
-      for (const [key, rate] of rates) {
-        const sum = (after.get(key) ?? 0) + requests
-        await store.putCached(
-          usedRequests,
-          new Map([[key, { requests: sum, at }]]),
-          Math.ceil((sum * 3600) / rate) + 1,
-        )
+      for (const [key, rate] of [
+        [own, allowance],
+        [theirs, authors],
+      ] as const) {
+        if (key === undefined) continue
+        const sum = (await usedOf(key, rate)) + requests
+        const value = new Map([[key, { requests: sum, at: now() }]])
+        await store.putCached(usedRequests, value, Math.ceil((sum * 3600) / rate[1]) + 1)
       }
     },
   }
