@@ -5,15 +5,6 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 
-/** Ends a paginated read after so many pages: what others write is never read without a limit. */
-export function atMost<T extends { readonly data: unknown }>(pages: number) {
-  return (answer: T, done: () => void): T['data'] => {
-    pages -= 1
-    if (pages <= 0) done()
-    return answer.data
-  }
-}
-
 const status = z.object({ id: z.number(), context: z.string(), state: z.string() })
 const combined = z.object({ statuses: z.array(status) })
 

@@ -30,24 +30,21 @@ const usedRequests = defineCache<z.infer<typeof used>>('used allowance', {
   read: (stored) => used.safeParse(stored).data,
 })
 
-export interface JobAllowance {
-  /** Seconds until the job may begin. */
-  readonly waitSeconds: number
-  /** Others come first where little is left of GitHub's limit. */
-  readonly isBusy: boolean
-  charge(requests: number): Promise<void>
-}
+export type JobAllowance = Awaited<ReturnType<typeof allowanceOf>>
 
 type Stored = Cache & Pick<PageRecords, 'pullRow'> & Pick<Landings, 'openLandings'>
 
-/** `sweepSeconds`: a sweep finds what no delivery told, so none waits longer than for the next regular one. */
+/**
+ * Undefined: the job needs none. `waitSeconds`: until it may begin. `isBusy`: others come first where little is left of GitHub's limit.
+ * `sweepSeconds`: a sweep finds what no delivery told, so none waits longer than for the next regular one.
+ */
 export async function allowanceOf(
   job: Job,
   store: Stored,
   { now, sweepSeconds }: { readonly now: () => number; readonly sweepSeconds: number },
-): Promise<JobAllowance> {
+) {
   const allowance = allowances[job.kind]
-  if (allowance === undefined) return { waitSeconds: 0, isBusy: false, charge: async () => {} }
+  if (allowance === undefined) return undefined
   const own =
     job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
   // Known from the second evaluation on.
@@ -69,7 +66,7 @@ export async function allowanceOf(
   return {
     waitSeconds: Math.min(wait, longest),
     isBusy: job.kind === 'pull' && (before >= busyPull || (await usedOf(theirs, authors)) >= authors[0]),
-    async charge(requests) {
+    async charge(requests: number): Promise<void> {
       for (const [key, rate] of [
         [own, allowance],
         [theirs, authors],
