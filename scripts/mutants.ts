@@ -1031,8 +1031,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/classify-refusal.ts',
-        search: "return isKnown ? 'race' : 'branch'",
-        replace: "return 'race'",
+        search: "return isKnown && !known.includes('pull') ? 'race' : 'pull'",
+        replace: "return known.includes('pull') ? 'pull' : 'race'",
       },
     ],
     test: ['test/landing/classify-refusal.test.ts', 'nobody sorted'],
@@ -1181,7 +1181,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)',
+        search:
+          'await removeOwnStaged(permit.landing, temporaryBranch(permit.landing), options).catch(() => undefined)',
         replace: '',
       },
     ],
@@ -1191,7 +1192,11 @@ export const mutants: readonly Mutant[] = [
     number: 228,
     bug: 'leave the temporary branch of an ended process where it is',
     edits: [
-      { file: 'src/landing/remove-staged.ts', search: 'await merging.removeStaged(branch)', replace: '' },
+      {
+        file: 'src/landing/remove-staged.ts',
+        search: 'await removeOwnStaged({ repository: name, baseRef }, branch, places)',
+        replace: '',
+      },
     ],
     test: ['test/landing/power-cuts.test.ts', 'push true true'],
   },
@@ -1444,8 +1449,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/checks/install/simulate-install.ts',
-        search: "const open = because('unknown')",
-        replace: 'const open: string[] = []',
+        search: "...because('unknown'),",
+        replace: '',
       },
     ],
     test: [installs, 'never says yes'],
@@ -2017,8 +2022,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/demanded-checks.ts',
-        search: "demand === 'required' || install.required",
-        replace: "demand === 'required' || (install.required && false)",
+        search: "check.demand === 'required' || config[check.id].required",
+        replace: "check.demand === 'required'",
       },
     ],
     test: ['test/gate/decide.test.ts', 'may require'],

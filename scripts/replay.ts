@@ -1,7 +1,9 @@
 // Replays the pull requests that a repository merged through the engine, as if each were open now: what would have been
-// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]`.
+// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]
+// [--max-blocked PERCENT]`.
 // One JSON line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author
-// may only read, and images count as being there. Exit 1 where the engine failed on one.
+// may only read, and images count as being there. Exit 1 where the engine failed on one, or would have blocked more of them
+// than --max-blocked, in percent of those that can be judged.
 //
 // Cold, each pull request pays for what nobody has read before, neighbours and catalogs of its base too. Warm, that was read
 // before, and not counted: as for a bot that has been there for a while. What the pull request brings is new either way.
@@ -11,6 +13,7 @@ import { resolve } from 'node:path'
 import type { Change } from '../src/change/change.ts'
 import { commitSha } from '../src/change/ids.ts'
 import { askWithoutGitHub, localSnapshot, openBorrowed, parsePerson } from '../src/cli/local-pull.ts'
+import { allRules } from '../src/checks/all-rules.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
 import { catalogLoader } from '../src/examine/catalogs/catalog-loader.ts'
 import { openReaderPool } from '../src/examine/catalogs/reader-pool.ts'
@@ -52,13 +55,18 @@ const { values } = parseArgs({
     since: { type: 'string' },
     most: { type: 'string', default: '1000' },
     warm: { type: 'boolean', default: false },
+    'max-blocked': { type: 'string', default: '100' },
   },
 })
-if (values.mirror === undefined) {
-  console.error('usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]')
+const maxBlocked = Number(values['max-blocked'])
+if (values.mirror === undefined || !(maxBlocked >= 0)) {
+  console.error(
+    'usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm] [--max-blocked PERCENT]',
+  )
   process.exit(2)
 }
 
+const ofOpm = new Set(allRules.filter(({ fixed }) => fixed).map(({ id }) => id))
 const directory = repositoryAt(resolve(values.mirror))
 const pulls = mergedPulls(directory, values.branch, { since: values.since, most: Number(values.most) })
 const borrowed = await openBorrowed(directory)
@@ -76,7 +84,11 @@ try {
   await Promise.all([borrowed.close(), pool.close()])
 }
 console.error(summary(replayed))
-process.exitCode = replayed.some(({ decision }) => decision === 'failed') ? 1 : 0
+const rate = blockedOf(replayed)
+const isWithinLimit = rate.judged > 0 ? rate.percent <= maxBlocked : values['max-blocked'] === '100'
+if (!isWithinLimit)
+  console.error(`more than ${maxBlocked} % would have been blocked, or none could be judged`)
+process.exitCode = isWithinLimit && replayed.every(({ decision }) => decision !== 'failed') ? 0 : 1
 
 /** Where the objects of a bare repository, a checkout's `.git` or a linked checkout's are. Ends the process where there is none. */
 function repositoryAt(folder: string): string {
@@ -164,6 +176,23 @@ function withoutRegistries(outcome: CheckOutcome): CheckOutcome {
   return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
 }
 
+/** Whether the engine came to a decision. */
+function isJudged({ decision }: Replayed): boolean {
+  return decision !== 'incomplete' && decision !== 'failed'
+}
+
+function blockedOf(all: readonly Replayed[]) {
+  const judged = all.filter(isJudged)
+  const blocked = judged.filter(({ decision }) => decision === 'blocked')
+  return {
+    blocked: blocked.length,
+    judged: judged.length,
+    percent: judged.length === 0 ? 0 : (blocked.length / judged.length) * 100,
+    /** What opm rejects blocks them, and nothing else. */
+    byOpm: blocked.filter(({ rules }) => rules.length > 0 && rules.every((rule) => ofOpm.has(rule))).length,
+  }
+}
+
 function summary(all: readonly Replayed[]): string {
   const lines = [`${all.length} pull requests`]
   const tell = (what: string, names: readonly string[]) => {
@@ -177,14 +206,17 @@ function summary(all: readonly Replayed[]): string {
     all.map(({ decision }) => decision),
   )
   tell(
-    'rules that blocked',
+    'rules with errors',
     all.flatMap(({ rules }) => rules),
   )
   tell(
     'rules that warned',
     all.flatMap(({ warnings }) => warnings),
   )
-  const whole = all.filter(({ decision }) => decision !== 'incomplete' && decision !== 'failed')
+  const { blocked, judged, percent, byOpm } = blockedOf(all)
+  lines.push('', `would have blocked ${blocked} of ${judged} judged (${percent.toFixed(1)} %)`)
+  if (byOpm > 0) lines.push(`${byOpm} of them only because opm rejects the catalog`)
+  const whole = all.filter(isJudged)
   const [first, ...others] = whole
   if (first === undefined) return lines.join('\n')
   // The first one pays for looking at the repository at all, and those that broke off did not do their work.

@@ -7,6 +7,7 @@ import { checks } from '../src/findings/checks.ts'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { AnyRule } from '../src/findings/rule.ts'
 import { showExample } from './rule-examples/show-example.ts'
+import { ruleHarm } from './rule-harm.ts'
 
 /** Every rule, sorted by id: each has a page. */
 export const pageRules: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -82,6 +83,33 @@ export function renderIndex(all: readonly AnyRule[]): string {
   ].join('\n')
 }
 
+/**
+ * Why each error blocks, as a table. Throws an Error for one that nobody gave a reason, and for a reason whose rule blocks
+ * nothing any more.
+ */
+export function renderHarm(
+  all: readonly AnyRule[],
+  harm: Readonly<Record<string, string>> = ruleHarm,
+): string {
+  const errors = all.filter(({ severity, fixed }) => severity === 'error' && fixed !== true)
+  const ids = new Set(errors.map(({ id }) => id))
+  for (const id of Object.keys(harm))
+    if (!ids.has(id)) throw new Error(`scripts/rule-harm.ts gives a reason for ${id}, which is no error`)
+  const rows = errors.map(({ id, severity }) => {
+    const reason = harm[id]
+    if (reason === undefined) throw new Error(`scripts/rule-harm.ts does not say who ${id} harms`)
+    return [`[${id}](${id}.md)`, severity, reason]
+  })
+  return [
+    '## Why errors block',
+    '',
+    'A rule is an error where users or the catalog come to harm. All others are warnings, unless the configuration',
+    'makes them errors. Errors of opm itself are listed above: opm rejects the catalog.',
+    '',
+    table(['rule', 'severity', 'who comes to harm'], rows),
+  ].join('\n')
+}
+
 /** The pages below `root` as they should be: path from the root to text. */
 export async function renderPages(root: string): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
@@ -91,7 +119,7 @@ export async function renderPages(root: string): Promise<Map<string, string>> {
     if (!existsSync(file)) throw new Error(`${path} is missing`)
     pages.set(path, await renewPage(readFileSync(file, 'utf8'), rule, join(root, 'fixtures/rules')))
   }
-  pages.set('docs/rules/README.md', renderIndex(pageRules))
+  pages.set('docs/rules/README.md', `${renderIndex(pageRules)}\n${renderHarm(pageRules)}`)
   return pages
 }
 

@@ -108,6 +108,13 @@ export interface Pull {
   updatedAt: string
   closedAt: string | null
   merged: { readonly at: string; readonly by: Account; readonly sha: string } | null
+  /** The last time that it left its merge queue; the timeline names GitHub's own bot unless a person or an App did it. */
+  queueRemoval?: {
+    readonly id: number
+    readonly at: string
+    readonly reason: string
+    readonly by: Account | null
+  }
   /** The test merge; undefined until GitHub has computed it. */
   mergeable: boolean | undefined
   testMerge: string | null

@@ -62,6 +62,7 @@ export function repositoryOf(directory: string, settings: CaseSettings): Reposit
     firstParents: notHere,
     land: notHere,
     stage: notHere,
+    unstage: notHere,
     fetchTestMerge: notHere,
     parentsOf: notHere,
     messageOf: notHere,

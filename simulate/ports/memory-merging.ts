@@ -26,6 +26,7 @@ export function openMemoryMerging(server: Server, turn: Turn, { onMerging }: Mer
       }),
     enqueue: notModelled('the merge queue'),
     dequeue: notModelled('the merge queue'),
+    queueRemoval: notModelled('the merge queue'),
     sign: notModelled('signing'),
     moveStaged: notModelled('signing'),
     branchesBelow: (prefix) =>
@@ -35,8 +36,6 @@ export function openMemoryMerging(server: Server, turn: Turn, { onMerging }: Mer
           return name.startsWith(prefix) && tip !== undefined ? [{ name, tip }] : []
         }),
       ),
-    removeStaged: (branch) =>
-      turn('github', `remove ${branch}`, () => server.moveBranch(branch, undefined, server.bot)),
     outcomeOf: (pull) =>
       turn('github', `read what became of #${pull}`, () => {
         const shown = server.pull(pull)

@@ -32,7 +32,7 @@ export function openObjects(
   objects: Objects,
 ): Omit<
   Repository,
-  'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'landTogether' | 'stage' | 'distrust'
+  'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'landTogether' | 'stage' | 'unstage' | 'distrust'
 > {
   return {
     merge: async (base, head, message) => {
@@ -188,9 +188,17 @@ export function openMemoryRepository(
       const commit = checked(permit, permit.landing.commit)
       const branch = temporaryBranch(permit.landing)
       return turn('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
+        const tip = server.tip(branch)
+        if (tip !== undefined && tip !== commit) return { kind: 'taken' }
         server.moveBranch(branch, commit, server.bot)
         return { kind: 'staged' }
       })
     },
+    unstage: (branch, commit) =>
+      turn('git', `remove ${branch}`, () => {
+        const tip = server.tip(branch)
+        if (tip === commit) server.moveBranch(branch, undefined, server.bot)
+        return tip === undefined || tip === commit
+      }),
   }
 }

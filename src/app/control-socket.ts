@@ -1,6 +1,6 @@
 // A socket in the App's data folder, for the command line on the same machine: the embedded database takes one process
 // alone. Whoever may write into the folder may use it; nothing listens on the network.
-import { chmodSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
@@ -49,9 +49,11 @@ export async function openControlSocket(
   rmSync(path, { force: true })
   await new Promise<void>((done, failed) => {
     server.once('error', failed)
+    // The socket is made before listen() returns; it is never open to other accounts.
+    const umask = process.umask(0o177)
     server.listen(path, done)
+    process.umask(umask)
   })
-  chmodSync(path, 0o600)
   return {
     close: async () => {
       server.closeAllConnections()

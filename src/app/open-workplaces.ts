@@ -48,6 +48,7 @@ const repositoryCalls = [
   'land',
   'landTogether',
   'stage',
+  'unstage',
 ] as const
 
 export function openWorkplaces(app: App<Store>, github: ActingClient): Workplaces {

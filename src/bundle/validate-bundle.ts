@@ -55,7 +55,9 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   const format = detectFormat(files)
   const findings: Finding[] = []
   if (format === undefined)
-    findings.push(finding(unreadableBundle, undefined, { reason: 'it has neither manifests nor a chart' }))
+    findings.push(
+      finding(unreadableBundle, undefined, { reason: 'it has neither manifests nor a chart', isEmpty: true }),
+    )
   else if (format === 'helm+v3') findings.push(...validateChart(files))
   else {
     findings.push(...validateManifests(files, format), ...validateAnnotations(files, format, options.labels))

@@ -87,8 +87,10 @@ export async function doctor(named: string | undefined, options: DoctorOptions):
       remarks,
     })
   else print(`${landingPlanAsText(rules.branch, plan)}\n${remarksAsText(remarks)}`)
-  const isWell = remarks.every(({ ok }) => ok !== false)
-  exitWith(isWell && plan.method !== undefined && plan.missing.length === 0 ? 0 : 1)
+  const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
+  // What could not be read may forbid the merge.
+  const isUnread = permissions === undefined || rules.unread.length > 0
+  exitWith(!isWell ? 1 : isUnread ? 2 : 0)
 }
 
 async function readConfigFile(path: string | undefined): Promise<Config> {

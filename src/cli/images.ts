@@ -1,5 +1,5 @@
 // `images DIR`: every image that a catalog names, looked up in its registry. Exit 0 when all are there, 1 when some
-// are certainly not, 2 when it could not run. What is unknown fails nothing, and is listed.
+// are certainly not, 2 when that could not be found out for some, or when it could not run.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { systemClock } from '../examine/system-clock.ts'
 import { readFile } from '../catalog/load/read-file.ts'
@@ -48,9 +48,8 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
             .join(', ')})`,
         )
     }
-    exitWith(
-      [...report.answers.values()].some((answer) => answer.kind !== 'ok' && isDefinite(answer)) ? 1 : 0,
-    )
+    const absent = [...report.answers.values()].filter(({ kind }) => kind !== 'ok')
+    exitWith(absent.some(isDefinite) ? 1 : absent.length > 0 ? 2 : 0)
   } finally {
     await registry.close()
   }

@@ -122,9 +122,13 @@ export async function installOnCluster(
     })
     const isCut = reports.length < trials.length
     const installs = verdictOfTrials(reports)
+    // One channel's trials say nothing of another one.
+    const isWhole = request.plan.channels.every(({ resolution }) =>
+      trials.some(({ channel }) => channel === resolution.channel),
+    )
     return {
       installs:
-        installs === 'yes' && (isCut || (request.wanted.length > 0 && notTried.length > 0))
+        installs === 'yes' && (isCut || !isWhole || (request.wanted.length > 0 && notTried.length > 0))
           ? 'unknown'
           : installs,
       trials: reports,

@@ -6,7 +6,7 @@ import { printable } from '../findings/printable.ts'
 import { attach } from '../image/attach.ts'
 import { openPusher } from '../image/open-pusher.ts'
 import { subjectOf } from '../image/provenance/artifacts.ts'
-import { signatureFor } from '../image/provenance/provenance-attachments.ts'
+import { signaturesFor } from '../image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 import { exitWith, print } from './output.ts'
@@ -16,6 +16,8 @@ import { referenceOf } from './verify.ts'
 export interface SignOptions {
   readonly key: string
   readonly passwordVariable: string
+  /** False with `--no-recursive`. */
+  readonly recursive: boolean
   readonly insecureRegistry?: readonly string[]
 }
 
@@ -27,9 +29,9 @@ export async function sign(name: string, options: SignOptions): Promise<void> {
   try {
     const signed = await withRegistry(options.insecureRegistry, async (registry) => {
       const subject = await subjectOf(registry, reference)
-      const attachment = await signatureFor(registry, subject, key)
-      if (attachment) await attach(registry, pusher, attachment)
-      return { digest: subject.digest, isNew: attachment !== undefined }
+      const missing = await signaturesFor(registry, subject, key, options.recursive)
+      for (const attachment of missing) await attach(registry, pusher, attachment)
+      return { digest: subject.digest, isNew: missing.length > 0 }
     })
     const what = signed.isNew ? 'Signed' : 'Signed already'
     print(printable(`${what}: ${reference.host}/${reference.repository}@${signed.digest}`))

@@ -12,18 +12,20 @@ import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
 export interface VerifyCommandOptions {
   readonly key: string
   readonly signedAs?: string
+  /** False with `--no-recursive`. */
+  readonly recursive: boolean
   readonly insecureRegistry?: readonly string[]
   readonly output: 'text' | 'json'
 }
 
 export async function verify(name: string, options: VerifyCommandOptions): Promise<void> {
   const reference = referenceOf(name)
-  const { signedAs } = options
+  const { signedAs, recursive } = options
   if (signedAs !== undefined && repositoryOf(signedAs) === undefined)
     throw new Error(`--signed-as is to be a repository, not "${printable(signedAs)}"`)
   const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
   const found = await withRegistry(options.insecureRegistry, (registry) =>
-    verifyImage(registry, reference, key, signedAs === undefined ? {} : { signedAs }),
+    verifyImage(registry, reference, key, { recursive, ...(signedAs !== undefined && { signedAs }) }),
   )
   const isVerified = isGood(found)
   if (options.output === 'json') print(JSON.stringify({ image: name, verified: isVerified, ...found }))
@@ -31,15 +33,20 @@ export async function verify(name: string, options: VerifyCommandOptions): Promi
   exitWith(isVerified ? 0 : 1)
 }
 
-/** Signed, and not attested by others alone: those may say what they like. */
-function isGood({ signatures, provenance, refusedAttestations }: Verification): boolean {
-  return signatures > 0 && (provenance.length > 0 || refusedAttestations.length === 0)
+/** Signed with all below it, and not attested by others alone: those may say what they like. */
+function isGood({ signatures, platforms, provenance, refusedAttestations }: Verification): boolean {
+  const isSigned = [signatures, ...platforms.map((one) => one.signatures)].every((count) => count > 0)
+  return isSigned && (provenance.length > 0 || refusedAttestations.length === 0)
 }
 
 function* linesOf(name: string, found: Verification): Generator<string> {
   yield `${name} is ${found.digest}`
   yield found.signatures > 0 ? 'Signed by this key.' : 'Not signed by this key.'
   for (const why of found.refused) yield `  A signature does not count: ${why}.`
+  for (const { platform, digest, signatures, refused } of found.platforms) {
+    yield `${platform || 'A manifest below it'}, ${digest}: ${signatures > 0 ? 'signed' : 'not signed'} by this key.`
+    for (const why of refused) yield `  A signature does not count: ${why}.`
+  }
   if (found.provenance.length === 0) yield 'No provenance by this key.'
   for (const { builder, sources } of found.provenance) {
     yield `Built by ${builder ?? 'somebody who gives no name'}`

@@ -25,6 +25,8 @@ export interface VouchOptions {
   readonly provenance: boolean
   readonly key?: string
   readonly passwordVariable: string
+  /** False with `--no-recursive`: of an index, the key signs the index alone. */
+  readonly recursive: boolean
 }
 
 /** Where what is published comes from. */
@@ -42,7 +44,7 @@ export type Vouch = (published: Published, target: Target, origin: Origin) => Pr
 
 /** Opens the key before anything is pushed. What it gives resolves with what the tags have in the end. */
 export async function vouchForPublished(
-  { push, provenance, key: file, passwordVariable }: VouchOptions,
+  { push, provenance, key: file, passwordVariable, recursive }: VouchOptions,
   publisher: CatalogPublisher,
   registry: RegistryClient,
 ): Promise<Vouch> {
@@ -54,7 +56,7 @@ export async function vouchForPublished(
     file === undefined
       ? undefined
       : await openSigningKey(readFileSync(file, 'utf8'), process.env[passwordVariable])
-  const room: VouchRoom = { publisher, registry, key }
+  const room: VouchRoom = { publisher, registry, key, signPlatforms: recursive }
   const started = systemClock.now()
   return async (published, target, origin) => {
     const signable = await signablePublished(room, published, origin.built, target)

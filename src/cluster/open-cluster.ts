@@ -215,14 +215,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     switch (action.kind) {
       case 'create': {
         const { name: _, ...place } = look
-        return ask('POST', `${pathOf(place, resource)}?fieldManager=${fieldManager}`, action.object)
+        return ask('POST', `${pathOf(place, resource)}${queryOf(action)}`, action.object)
       }
       case 'patch':
-        return ask(
-          'PATCH',
-          `${pathOf(look, resource)}?fieldManager=${fieldManager}${action.dryRun ? '&dryRun=All' : ''}`,
-          action.patch,
-        )
+        return ask('PATCH', `${pathOf(look, resource)}${queryOf(action)}`, action.patch)
       case 'delete':
         return ask('DELETE', pathOf(look, resource), {
           apiVersion: 'v1',
@@ -233,6 +229,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     }
   }
 }
+
+const queryOf = ({ dryRun }: { readonly dryRun?: true }): string =>
+  `?fieldManager=${fieldManager}${dryRun ? '&dryRun=All' : ''}`
 
 const unreadable: Sighting = { kind: 'failed', code: 'unreachable', says: 'its answer cannot be read' }
 

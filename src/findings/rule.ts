@@ -36,7 +36,8 @@ export interface Rule<Data = never> {
   readonly ofNewBundles?: true
   /** Silent unless this suite, or a severity in the configuration, asks for it. */
   readonly suite?: Suite
-  say(data: Data): Words
+  /** Names a severity where this hit does less harm than the rule's others. */
+  say(data: Data): Words & { readonly severity?: Severity }
 }
 
 /** What rules of one kind are given to search, and what a hit says beside its data: where and about what. */
@@ -74,10 +75,10 @@ export function finding<Data extends object>(
   data: Data,
   related?: Finding['related'],
 ): Finding {
-  const { what, why, fix } = rule.say(data)
+  const { what, why, fix, severity = rule.severity } = rule.say(data)
   return {
     rule: rule.id,
-    severity: rule.severity,
+    severity,
     what: shortened(what),
     why: shortened(why),
     fix: shortened(fix),

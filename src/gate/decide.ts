@@ -33,6 +33,8 @@ export interface GateInput {
   readonly refused?: string | undefined
   /** Who put this pull request on hold by command, if somebody did. */
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
+  /** Who removed this head from GitHub's merge queue, where nobody asked for the merge again since. */
+  readonly removedBy?: string | undefined
   /** Who asked with /merge for this very state to land, if somebody did: for repositories without automatic merging. */
   readonly requestedBy?: string | undefined
 }
@@ -126,6 +128,7 @@ function* reasonsOfState({
   stopped = [],
   refused,
   heldBy,
+  removedBy,
   requestedBy,
 }: GateInput): Generator<Weighed> {
   if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
@@ -147,6 +150,8 @@ function* reasonsOfState({
     const back = isBack ? ': that was lifted for something else than it is now' : ''
     yield reason('wait', 'held', `${login} put it on hold with /hold${back}`, [login])
   }
+  if (removedBy !== undefined)
+    yield reason('wait', 'removed-from-queue', `${removedBy} removed it from the merge queue`, [removedBy])
   for (const stop of stopped) yield reason('wait', 'stopped', sayStop(stop))
   if (refused !== undefined)
     yield reason(

@@ -3,7 +3,9 @@
 import type { Config } from '../config/config.ts'
 import { checks, type CheckId } from '../findings/checks.ts'
 
-/** In the order of the list. */
-export function demandedChecks({ install }: Pick<Config, 'install'>): readonly CheckId[] {
-  return checks.filter(({ demand }) => demand === 'required' || install.required).map(({ id }) => id)
+/** In the order of the list. A configured check reads the setting of its own name: one without it does not type-check. */
+export function demandedChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
+  return checks
+    .filter((check) => check.demand === 'required' || config[check.id].required)
+    .map(({ id }) => id)
 }

@@ -12,10 +12,14 @@ export const temporaryBranchPattern = `refs/heads/${temporaryBranches}*`
 /** Below this GitHub keeps the groups of its merge queues, each branch's below its own name. */
 export const queueBranches = 'gh-readonly-queue/'
 
-/** The branch for one landing. It may hold the merge of an earlier one: there is one landing at a time for a base branch. */
-export function temporaryBranch({ pull, baseRef }: Pick<Landing, 'pull' | 'baseRef'>): string {
+/** The branch for one merge. It ends with the merge commit's first digits, so that it meets no branch of anybody else. */
+export function temporaryBranch({
+  pull,
+  baseRef,
+  commit,
+}: Pick<Landing, 'pull' | 'baseRef' | 'commit'>): string {
   // Without a slash: a ruleset's `tmp-*` ends at one.
-  return `${temporaryBranches}${pull}-${encodeURIComponent(baseRef)}`
+  return `${temporaryBranches}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
 }
 
 /** What a branch of this kind was made for; undefined for every other branch. */
@@ -23,7 +27,8 @@ export function readTemporaryBranch(
   branch: string,
 ): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
   if (!branch.startsWith(temporaryBranches)) return undefined
-  const [, number, name] = /^([1-9]\d{0,14})-(.+)$/.exec(branch.slice(temporaryBranches.length)) ?? []
+  const [, number, name] =
+    /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranches.length)) ?? []
   if (number === undefined || name === undefined) return undefined
   const baseRef = decoded(name)
   // Only what we would have written ourselves.

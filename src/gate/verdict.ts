@@ -24,6 +24,7 @@ export type ReasonCode =
   | 'nothing-to-merge'
   | 'label'
   | 'held'
+  | 'removed-from-queue'
   | 'stacked'
   | 'stopped'
   | 'refused'
@@ -53,3 +54,7 @@ export interface Verdict {
   /** For `unknown`, and where other Apps' checks or answers to an optional check are waited for: seconds until asking again. */
   readonly retryAfter?: number
 }
+
+/** What judging a merged commit on its real parent came to. */
+export type MergedVerdict =
+  { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }

@@ -1,10 +1,10 @@
 // The only pushes there are. One moves a base branch from exactly the permit's base to exactly the permit's commit (or
 // to one with its parents and tree; or, of permits that stand on one another, from the first one's base to the last one's
-// commit), or it changes nothing; and it says which, or says that it does not know. The other
-// puts the permit's commit on a temporary branch of ours.
+// commit), or it changes nothing; and it says which, or says that it does not know. Two
+// concern a temporary branch: one makes it with the permit's commit, one removes it from exactly the commit given.
 import { commitSha } from '../change/ids.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { temporaryBranch } from '../gate/temporary-branch.ts'
+import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
 import { whyNoTrain } from '../gate/train.ts'
 import type { CommitSha } from '../change/ids.ts'
 import type { LandResult, RefusedPush, StageResult } from '../ports/repository.ts'
@@ -70,18 +70,30 @@ export async function stage(options: LandOptions, permit: MergePermit): Promise<
   const landing = checkPermit(options, permit)
   await checkCommit(options, landing, landing.commit)
   const ref = branchRef(temporaryBranch(landing))
-  // The branch has our name and nothing of value: a leftover of an earlier landing may be overwritten.
-  const output = await push(options, '--force', `${landing.commit}:${ref}`)
-  // '*': a new branch; '+': thrown over to another commit.
-  const result = outcome(output, ref, [' ', '=', '*', '+'])
+  // An empty lease: the branch must not exist, or hold this commit already.
+  const output = await push(options, `--force-with-lease=${ref}:`, `${landing.commit}:${ref}`)
+  // '*': a new branch.
+  const result = outcome(output, ref, ['=', '*'])
   switch (result.kind) {
     case 'landed':
       return { kind: 'staged' }
     case 'refused':
       return result
     case 'base-moved':
-      throw new GitError('failed', 'the temporary branch could not be moved')
+      return { kind: 'taken' }
   }
+}
+
+/** See Repository.unstage. Throws GitError when the server does not say that the branch is gone or holds another commit. */
+export async function unstage(options: LandOptions, branch: string, commit: CommitSha): Promise<boolean> {
+  if (readTemporaryBranch(branch) === undefined)
+    throw new GitError('refused', `not a temporary branch: ${branch}`)
+  const ref = branchRef(branch)
+  const output = await push(options, `--force-with-lease=${ref}:${commitSha(commit)}`, `:${ref}`)
+  if (output.stderr.includes('remote ref does not exist')) return true
+  const result = outcome(output, ref, ['-'])
+  if (result.kind === 'refused') throw new GitError('failed', `${branch} is not removed: ${result.reason}`)
+  return result.kind === 'landed'
 }
 
 function checkPermit({ repository }: LandOptions, permit: MergePermit): Landing {

@@ -13,7 +13,7 @@ import { openFetchLanes } from './fetch-lanes.ts'
 import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
-import { land, landTogether, stage } from './land.ts'
+import { land, landTogether, stage, unstage } from './land.ts'
 import { openListings } from './listings.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
@@ -255,6 +255,10 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     stage: async (permit) => {
       if (staysInGroup) throw guestError()
       return stage(pushing, permit)
+    },
+    unstage: async (branch, commit) => {
+      if (staysInGroup) throw guestError()
+      return unstage(pushing, branch, commit)
     },
     close: async () => {
       closing.abort()

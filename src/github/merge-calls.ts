@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
+import { temporaryBranch } from '../gate/temporary-branch.ts'
 import type { Answer, Merging, QueuedPull, RefusalWords } from '../ports/merging.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
@@ -101,16 +101,6 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
           tip: commitSha(object.sha),
         }))
       }),
-    removeStaged: async (branch) => {
-      if (readTemporaryBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)
-      try {
-        await octokit.rest.git.deleteRef({ ...target, ref: `heads/${branch}` })
-      } catch (error) {
-        // 422: `Reference does not exist`.
-        if (![404, 422].includes(statusOf(error) ?? 0))
-          throw toForgeError(error, `remove ${branch} of ${named}`)
-      }
-    },
     outcomeOf: async (pull) => {
       try {
         const { data } = await octokit.rest.pulls.get({ ...target, pull_number: pull })
@@ -118,12 +108,25 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
           head: commitSha(data.head.sha),
           isOpen: data.state === 'open',
           ...(data.merged && data.merge_commit_sha !== null && { merged: commitSha(data.merge_commit_sha) }),
+          ...(data.merged_by && { mergedBy: data.merged_by.login }),
+          ...(data.auto_merge && { autoMergeBy: data.auto_merge.enabled_by.login }),
         }
       } catch (error) {
         if (statusOf(error) === 404) return undefined
         throw toForgeError(error, `read pull request ${pull} of ${named}`)
       }
     },
+    queueRemoval: (pull) =>
+      asking(`read how pull request ${pull} left the merge queue`, async () => {
+        const answer = removal.parse(await octokit.graphql(removalQuery, { ...target, pull }))
+        const [event] = answer.repository.pullRequest?.timelineItems.nodes ?? []
+        if (event === undefined) return undefined
+        const { id, createdAt: at, actor } = event
+        const reason = event.reason ?? ''
+        // An account that is gone was a person's; Apps and GitHub itself are bots.
+        const by = actor === null ? (/^manual$/i.test(reason) ? 'ghost' : undefined) : actor.login
+        return { id, at, reason, ...(by !== undefined && actor?.__typename !== 'Bot' && { by }) }
+      }),
     queueOf: (branch) =>
       asking('read the merge queue', async () => {
         const all: QueuedPull[] = []
@@ -243,5 +246,24 @@ const queue = z.object({
         }),
       })
       .nullable(),
+  }),
+})
+
+const removalQuery = `query QueueRemoval($owner: String!, $repo: String!, $pull: Int!) {
+  repository(owner: $owner, name: $repo) { pullRequest(number: $pull) {
+    timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) {
+      nodes { ... on RemovedFromMergeQueueEvent { id createdAt reason actor { __typename login } } }
+    }
+  } }
+}`
+const removed = z.object({
+  id: z.string(),
+  createdAt: z.string(),
+  reason: z.string().nullable(),
+  actor: z.object({ __typename: z.string(), login: z.string() }).nullable(),
+})
+const removal = z.object({
+  repository: z.object({
+    pullRequest: z.object({ timelineItems: z.object({ nodes: z.array(removed) }) }).nullable(),
   }),
 })

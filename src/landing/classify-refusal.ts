@@ -31,7 +31,7 @@ export interface Refusal {
   readonly reason: string
   /** The same can succeed within seconds: GitHub has not seen yet what it asks for. */
   readonly retrySoon: boolean
-  /** False: nobody has sorted these words. The scope is a guess, for a limited time. */
+  /** False: this text is not known. The scope is a guess, for a limited time. */
   readonly isKnown: boolean
 }
 
@@ -66,7 +66,11 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^Required status check ".*" (?:is|has|was)\b/, pull],
   [/^\d+ of \d+ required status checks are expected\b/, soon],
   [/^\d+ of \d+ required status checks (?:are|have|were)\b/, pull],
-  [/^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful)\b/, pull],
+  // The queue's door: devantler-tech/platform#3136.
+  [
+    /^Required workflow .*\b(?:expected|pending|in progress|fail\w*|not successful|(?:not|un)\s?satisfied)\b/,
+    pull,
+  ],
   [/^Code scanning is waiting for results\b/, pull],
   [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pull],
   [/^Missing successful active\b/, pull],
@@ -82,6 +86,11 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pull],
 
   // What the pull request is, and what it brings along.
+  // A 405 while GitHub is still at an earlier request: googleapis/google-cloud-ruby#29162.
+  [/^Merge already in progress\b/i, soon],
+  // `update-branch`: nevermined-io/payments#449, and the same sentences in what other bots match.
+  [/^(?:expected head sha didn|There are no new commits on the base branch)/i, race],
+  [/^merge conflict between base and head\b/i, pull],
   [/^Pull request is not mergeable\b/i, soon],
   [/^Pull request (?:is|has|was) (?:not|still|in|closed|merge|a )/i, pull],
   [/^(?:Merge conflict|This branch can't be rebased|Head branch is (?:out of date|not up to date))\b/i, pull],
@@ -92,6 +101,13 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^File (?:path|name|extension|size)\b/i, files],
 
   // The branch: how it may be changed, and by whom.
+  // `enablePullRequestAutoMerge`: cli/cli#13398, peter-evans/enable-pull-request-automerge; enqueuing: github/gh-stack#497.
+  [/^Auto[- ]merge is not allowed for this repository\b/i, branch],
+  [/^Protected branch rules not configured\b/, branch],
+  [/^(?:User|Enqueuer) is not authorized (?:for this protected branch|to merge)\b/, branch],
+  // GitHub signs merges and squashes, and no rebase: cli/cli and others quote both sentences.
+  [/^Rebase merges cannot be automatically signed\b/, branch],
+  [/^(?:The )?base branch requires signed commits\b/i, pull],
   [/^Changes must be made through (?:a|the) /, branch],
   [/^(?:Merge commits|Squash merges|Rebase merges) are not allowed\b/, branch],
   [/^Merge method \w+ (?:merging )?is not allowed\b/, branch],
@@ -136,13 +152,12 @@ export function classifyRefusal(refusal: RefusalText, context: RefusalContext = 
 }
 
 /**
- * Words that nobody has sorted concern the branch, unless it is known already that this pull request cannot be merged: then
- * the next one will tell, and whoever wrote this one does not keep the others waiting.
+ * A text that is not known concerns the pull request that met it. When a second one meets the same text, it is the branch's:
+ * app/jobs/refused-pull.ts counts them.
  */
 function widest(known: readonly RefusalScope[], isKnown: boolean): RefusalScope {
   if (known.includes('branch')) return 'branch'
-  if (known.includes('pull')) return 'pull'
-  return isKnown ? 'race' : 'branch'
+  return isKnown && !known.includes('pull') ? 'race' : 'pull'
 }
 
 function scopeOf({ meaning, commits }: Complaint, context: RefusalContext): RefusalScope | undefined {
@@ -240,7 +255,9 @@ function sentencesOf(line: string): readonly string[] {
   let from = 0
   let isQuoted = false
   for (let at = 0; at < line.length; at++) {
-    if (line[at] === '"') isQuoted = !isQuoted
+    // An apostrophe within a word is no quotation mark.
+    const isMark = line[at] === "'" && !/^\w'\w/.test(line.slice(Math.max(0, at - 1), at + 2))
+    if (line[at] === '"' || isMark) isQuoted = !isQuoted
     if (isQuoted || line[at] !== '.' || !/^ +[A-Z0-9]/.test(line.slice(at + 1, at + 4))) continue
     sentences.push(line.slice(from, at + 1))
     from = at + 2

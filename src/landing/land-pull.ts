@@ -2,6 +2,7 @@
 // Each step survives the process: whoever comes next finds the intent and learns what happened by reading, never by
 // trying again blindly (T38 to T44).
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
+import { formatRemoval } from '../gate/queue-removal.ts'
 import type { Landing, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { crashPoint } from './crash-point.ts'
@@ -11,6 +12,7 @@ import { prepareGitHubMerge } from './github-merge.ts'
 import { leaseName } from './lease-name.ts'
 import type { Examined, LandOptions, LandingOutcome, SettleOptions } from './landing-options.ts'
 import { preparePush, tidyUp } from './push-merge.ts'
+import { readRemoval } from './queue-removals.ts'
 import type { Prepared, Ready, Step } from './ready.ts'
 import { whatRefused } from './what-refused.ts'
 import { settle, settleBranch } from './settle-landings.ts'
@@ -51,6 +53,11 @@ export async function landUnderLease(
 async function landBy(step: Step, examined: Examined, lease: Lease): Promise<LandingOutcome> {
   const { permit, options } = step
   try {
+    // Also where it was removed while it waited for something else, or in the time of an earlier process.
+    if (step.plan.method?.kind === 'queue') {
+      const { removal, isNew } = await readRemoval(permit.landing, options)
+      if (isNew) return { kind: 'again', why: formatRemoval(removal) }
+    }
     const prepared = await prepare(step)
     if (prepared.kind === 'refused') return whatRefused(prepared)
     const changed = await whatSpeaksAgainst(prepared, examined, options)
@@ -123,11 +130,15 @@ export async function whatWasBegun(
     })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
   // Another pull request that may be on its way into the queue is in nobody's way.
-  const unclear = all.filter(({ settled }) => settled.kind === 'unclear')
-  if (unclear.some((one) => one === own || one.intent.method?.kind !== 'queue')) return { kind: 'busy' }
+  const isInTheWay = ({ intent, settled }: (typeof all)[number]) =>
+    settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
+  if (own?.settled.kind === 'unclear' || all.some(isInTheWay)) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
-  if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue')
-    return whatRefused({ kind: 'refused', reason: 'the merge queue did not merge it', scope: 'pull' })
+  if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue') {
+    const { removal, isNew } = await readRemoval(landing, options)
+    if (isNew) return { kind: 'again', why: formatRemoval(removal) }
+    return whatRefused({ kind: 'refused', reason: formatRemoval(removal), scope: 'pull' })
+  }
   return undefined
 }
 

@@ -1,6 +1,7 @@
 // What a landing works with and what it ends with. Types alone.
 import type { CommitSha } from '../change/ids.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
+import type { MergedVerdict } from '../gate/verdict.ts'
 import type { LandingPlan } from '../gate/landing-method.ts'
 import type { Examination } from '../examine/examine.ts'
 import type { Refusal } from './classify-refusal.ts'
@@ -63,6 +64,11 @@ export interface SettleOptions {
   readonly merging: Merging
   readonly store: Store
   readonly clock: Clock
+  /**
+   * Judges what GitHub merged on another base than the validated one: `commit` is the real merge of the intent's head onto
+   * `base`. Absent: it cannot be judged.
+   */
+  readonly judgeMerged?: (intent: Intent, base: CommitSha, commit: CommitSha) => Promise<MergedVerdict>
   /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
   readonly onMismatch: (mismatch: Mismatch) => Promise<void>
   /** Hears how each landing ended, once it is written down. */

@@ -13,7 +13,7 @@ import { namesOfChecks } from '../messages/reported-check.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
 import { crashPoint } from './crash-point.ts'
 import { putChecks } from './put-checks.ts'
-import { noteStaging } from './remove-staged.ts'
+import { recordStaged, removeOwnStaged } from './remove-staged.ts'
 import type { Acted, Prepared, Step } from './ready.ts'
 import type { RefusedLanding } from './landing-options.ts'
 
@@ -31,8 +31,20 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
   if (other !== undefined) return other
   let { commit } = landing
   if (isStaged(method)) {
-    await noteStaging(landing.repository, options.store)
-    const staged = await options.repository.stage(permit)
+    await recordStaged(landing, commit, options.store)
+    let staged = await options.repository.stage(permit)
+    if (staged.kind === 'taken') {
+      // An earlier attempt to merge this very commit may have left it behind.
+      await removeOwnStaged(landing, temporaryBranch(landing), options)
+      await recordStaged(landing, commit, options.store)
+      staged = await options.repository.stage(permit)
+    }
+    if (staged.kind === 'taken')
+      return {
+        kind: 'refused',
+        reason: `catalog-bot did not create the branch ${temporaryBranch(landing)}; delete or rename it`,
+        scope: 'pull',
+      }
     if (staged.kind === 'refused')
       return {
         ...refusal(staged, commit, false),
@@ -72,6 +84,7 @@ async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
   const { landing } = permit
   const twin = await merging.sign(permit, await repository.messageOf(landing.commit))
   if (twin.unverified !== undefined) return twin
+  await recordStaged(landing, twin.commit, options.store)
   await merging.moveStaged(permit, twin.commit)
   await repository.fetch(temporaryBranch(landing))
   crashPoint('signed')
@@ -155,5 +168,5 @@ function refusal(
 export async function tidyUp({ plan: { method }, permit, options }: Step): Promise<void> {
   if (method?.kind !== 'push' || !isStaged(method)) return
   crashPoint('before-tidying')
-  await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)
+  await removeOwnStaged(permit.landing, temporaryBranch(permit.landing), options).catch(() => undefined)
 }

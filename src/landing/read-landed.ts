@@ -11,8 +11,13 @@ import type { SettleOptions } from './landing-options.ts'
 export type Landed =
   /** It is on the branch, as it was validated. */
   | { readonly kind: 'landed'; readonly commit: CommitSha }
-  /** Something of it is on the branch that was not validated. */
-  | { readonly kind: 'mismatch'; readonly commit: CommitSha; readonly differs: string }
+  /** Something of it is on the branch that was not validated. `onto`: it is the real merge of the validated head onto this commit. */
+  | {
+      readonly kind: 'mismatch'
+      readonly commit: CommitSha
+      readonly differs: string
+      readonly onto?: CommitSha | undefined
+    }
   /** It is not on the branch. `isOpen`: its pull request can still be merged with the head that was validated. */
   | { readonly kind: 'absent'; readonly isOpen: boolean }
 
@@ -29,7 +34,9 @@ export async function readLanded(intent: Intent, options: SettleOptions, isFetch
   if (tip === undefined || commit === undefined || !(await isOn(repository, tip, commit)))
     return { kind: 'absent', isOpen: outcome?.isOpen === true && outcome.head === intent.head }
   const differs = await differenceOf(intent, commit, options)
-  return differs === undefined ? { kind: 'landed', commit } : { kind: 'mismatch', commit, differs }
+  if (differs === undefined) return { kind: 'landed', commit }
+  const onto = method.kind === 'push' ? undefined : await mergedOnto(intent, commit, repository)
+  return { kind: 'mismatch', commit, differs, onto }
 }
 
 /** A commit that is not here cannot be on a branch that was just fetched. */
@@ -58,6 +65,49 @@ async function differenceOf(
     method?.kind === 'github-merge' ? method.method : 'merge',
   )
   return isExpected ? undefined : `${commit} was not made on ${intent.base}, on which it was validated`
+}
+
+/** The commit onto which GitHub merged the validated head as it would have been merged here; undefined where it did not. */
+export async function mergedOnto(
+  intent: Pick<Intent, 'base' | 'head' | 'method'>,
+  commit: CommitSha,
+  repository: Repository,
+): Promise<CommitSha | undefined> {
+  const { head, method } = intent
+  const [first, second, ...others] = await repository.parentsOf(commit)
+  if (first === undefined || others.length > 0 || (second !== undefined && second !== head)) return undefined
+  const isOne = second !== undefined || (method?.kind === 'github-merge' && method.method !== 'rebase')
+  const onto = isOne ? first : await belowRebased(intent, commit, repository)
+  if (onto === undefined || (await repository.contains(onto, head))) return undefined
+  const merged = await repository.merge(onto, head, 'Merge\n')
+  return merged.kind === 'clean' && merged.tree === (await repository.treeOf(commit)) ? onto : undefined
+}
+
+/**
+ * What a rebase, or a squash by the queue, was made on. A rebase keeps messages: a parent with one of the head's is part of
+ * the rebase, and judging the rest on it would leave out what it changes.
+ */
+async function belowRebased(
+  { base, head, method }: Pick<Intent, 'base' | 'head' | 'method'>,
+  commit: CommitSha,
+  repository: Repository,
+): Promise<CommitSha | undefined> {
+  const { isWhole, commits } = await repository.carried(base, head)
+  if (!isWhole) return undefined
+  const messages: string[] = []
+  for (const { id } of commits)
+    // GitHub leaves merge commits out.
+    if ((await repository.parentsOf(id)).length === 1) messages.push((await repository.messageOf(id)).trim())
+  let at = commit
+  for (let steps = 1; steps <= messages.length; steps++) {
+    const [parent, ...others] = await repository.parentsOf(at)
+    if (parent === undefined || others.length > 0) return undefined
+    at = parent
+    const isBelow = !messages.includes((await repository.messageOf(parent)).trim())
+    if (isBelow)
+      return steps === messages.length || (steps === 1 && method?.kind === 'queue') ? at : undefined
+  }
+  return undefined
 }
 
 /** GitHub rebases at most this many commits. */

@@ -1,11 +1,16 @@
 // Temporary branches that an ended process left on GitHub are removed by the sweep. Looked for at once where a landing
 // has made one since the last time that none was found, and now and then everywhere.
+import { z } from 'zod'
+import { commitSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
-import { readTemporaryBranch, temporaryBranches } from '../gate/temporary-branch.ts'
+import type { Landing } from '../gate/merge-permit.ts'
+import { readTemporaryBranch, temporaryBranch, temporaryBranches } from '../gate/temporary-branch.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 import type { Merging } from '../ports/merging.ts'
 import type { Leases } from '../ports/leases.ts'
+import type { Repository } from '../ports/repository.ts'
+import { defineState, type State } from '../ports/state.ts'
 import { leaseName } from './lease-name.ts'
 
 /** A repository in which no landing needs such branches is asked for them that seldom. */
@@ -15,34 +20,69 @@ const space = defineCache<'used' | 'clean'>('temporary branches', {
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
 
-/** Written before a temporary branch is made: the next sweep looks for it. */
-export async function noteStaging(name: RepositoryName, store: Pick<Cache, 'putCached'>): Promise<void> {
-  await store.putCached(space, new Map([[repositoryKey(name), 'used']]), quietSeconds)
+/** What catalog-bot put on temporary branches, by base branch, whose lease guards it; the newest first. */
+const stagedCommits = defineState<readonly Staged[]>('staged commits', {
+  version: 1,
+  read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
+})
+/** A branch that catalog-bot made, with a commit that it put there. */
+type Staged = { readonly branch: string; readonly commit: string }
+const maxStaged = 50
+
+type StagedLanding = Pick<Landing, 'repository' | 'pull' | 'baseRef' | 'commit'>
+
+/** Written before a commit is put on a temporary branch. Only branches with a recorded commit are ever removed. */
+export async function recordStaged(
+  landing: StagedLanding,
+  commit: CommitSha,
+  store: Pick<Cache, 'putCached'> & State,
+): Promise<void> {
+  const { repository, baseRef } = landing
+  const known = (await store.readState(stagedCommits, repository, baseRef)) ?? []
+  const staged = [{ branch: temporaryBranch(landing), commit }, ...known].slice(0, maxStaged)
+  await store.writeState(stagedCommits, repository, new Map([[baseRef, staged]]))
+  await store.putCached(space, new Map([[repositoryKey(repository), 'used']]), quietSeconds)
+}
+
+/** Removes a branch as long as a recorded commit is its tip; if its tip is another one, it is not ours any more, and stays. */
+export async function removeOwnStaged(
+  { repository: name, baseRef }: Pick<Landing, 'repository' | 'baseRef'>,
+  branch: string,
+  { repository, store }: { readonly repository: Pick<Repository, 'unstage'>; readonly store: State },
+): Promise<void> {
+  const known = (await store.readState(stagedCommits, name, baseRef)) ?? []
+  for (const one of known)
+    if (one.branch === branch && (await repository.unstage(branch, commitSha(one.commit)))) break
+  const others = known.filter((one) => one.branch !== branch)
+  if (others.length < known.length) await store.writeState(stagedCommits, name, new Map([[baseRef, others]]))
 }
 
 export interface SweepPlaces {
   readonly merging: Merging
-  readonly store: Cache & Leases
+  readonly repository: Pick<Repository, 'unstage'>
+  readonly store: Cache & Leases & State
   readonly leaseSeconds: number
 }
 
-/** Removes what is left over. What a landing uses now is under its branch's lease, and stays. */
-export async function removeLeftStaged(
-  name: RepositoryName,
-  { merging, store, leaseSeconds }: SweepPlaces,
-): Promise<void> {
+/** Removes what is left over of ours. What a landing uses now is under its branch's lease, and stays. */
+export async function removeLeftStaged(name: RepositoryName, places: SweepPlaces): Promise<void> {
+  const { merging, store, leaseSeconds } = places
   if ((await store.getCached(space, [repositoryKey(name)])).get(repositoryKey(name)) === 'clean') return
-  const left = await merging.branchesBelow(temporaryBranches)
-  for (const { name: branch } of left) {
-    const landing = readTemporaryBranch(branch)
-    if (landing === undefined) continue
-    const lease = await store.acquireLease(leaseName(name, landing.baseRef), leaseSeconds)
+  let isClean = true
+  for (const { name: branch, tip } of await merging.branchesBelow(temporaryBranches)) {
+    const baseRef = readTemporaryBranch(branch)?.baseRef
+    if (baseRef === undefined) continue
+    const known = (await store.readState(stagedCommits, name, baseRef)) ?? []
+    // Anybody can give a branch such a name: the name alone proves nothing.
+    if (!known.some((one) => one.branch === branch && one.commit === tip)) continue
+    isClean = false
+    const lease = await store.acquireLease(leaseName(name, baseRef), leaseSeconds)
     if (lease === undefined) continue
     try {
-      await merging.removeStaged(branch)
+      await removeOwnStaged({ repository: name, baseRef }, branch, places)
     } finally {
       await store.releaseLease(lease)
     }
   }
-  if (left.length === 0) await store.putCached(space, new Map([[repositoryKey(name), 'clean']]), quietSeconds)
+  if (isClean) await store.putCached(space, new Map([[repositoryKey(name), 'clean']]), quietSeconds)
 }

@@ -8,6 +8,8 @@ import { readLanded, type Landed } from './read-landed.ts'
 
 /** GitHub gives up a request of its interface after ten seconds: what it has not merged by then, it will not merge. */
 const answerMilliseconds = 30_000
+/** A merged commit that cannot be judged for so long counts as a wrong one. */
+const judgeMilliseconds = 600_000
 
 export type Settled =
   | { readonly kind: 'landed'; readonly commit: Intent['commit'] }
@@ -15,8 +17,8 @@ export type Settled =
   | { readonly kind: 'abandoned' }
   /** It waits in the merge queue. */
   | { readonly kind: 'queued' }
-  /** GitHub may still be at it. */
-  | { readonly kind: 'unclear' }
+  /** GitHub may still be at it; `isMerged`: it is on the branch, and cannot be judged yet. */
+  | { readonly kind: 'unclear'; readonly isMerged?: boolean }
 
 export interface SettleHow {
   /** What is known of the act besides: it was clearly refused, or clearly done. Absent: nobody heard. */
@@ -45,7 +47,7 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
     case 'mismatch': {
       // GitHub refused us: whoever merged it meanwhile did so by their own right, and what they did is judged as a push.
       if (heard === 'refused') return abandon(intent, options)
-      return mismatch({ intent, found: landed.commit, differs: landed.differs }, options)
+      return settleOther(intent, landed, options)
     }
     case 'absent':
       break
@@ -59,6 +61,25 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
   const isFresh = options.clock.now() - (intent.begunAt ?? 0) < answerMilliseconds
   if (heard === undefined && landed.isOpen && isFresh) return { kind: 'unclear' }
   return abandon(intent, options)
+}
+
+/** What GitHub merged on another base is judged there. Nobody saw it before: it is wrong unless it is found right. */
+async function settleOther(
+  intent: Intent,
+  { commit, onto, differs }: Extract<Landed, { kind: 'mismatch' }>,
+  options: SettleOptions,
+): Promise<Settled> {
+  const unjudged = { kind: 'invalid', reasons: [] } as const
+  const verdict =
+    onto === undefined ? unjudged : ((await options.judgeMerged?.(intent, onto, commit)) ?? unjudged)
+  if (verdict.kind === 'valid') {
+    await end(intent, options, 'landed', commit)
+    return { kind: 'landed', commit }
+  }
+  const isFresh = options.clock.now() - (intent.begunAt ?? 0) < judgeMilliseconds
+  if (verdict.kind === 'unknown' && isFresh) return { kind: 'unclear', isMerged: true }
+  const why = [differs, ...verdict.reasons].join('; ')
+  return mismatch({ intent, found: commit, differs: why }, options)
 }
 
 async function isQueued({ baseRef, pull, head }: Intent, { merging }: SettleOptions): Promise<boolean> {

@@ -9,7 +9,8 @@ export function whatRefused(refused: RefusedLanding): LandingOutcome {
     return { kind: 'refused', refusal }
   }
   const refusal = classifyRefusal(words, { commit, isSigned })
-  if (scope !== undefined)
+  // Wherever it was met, an unknown text is not the branch's yet.
+  if (scope !== undefined && (scope === 'pull' || refusal.isKnown))
     return { kind: 'refused', refusal: { ...refusal, scope, reason, retrySoon: false } }
   return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
 }

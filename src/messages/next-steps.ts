@@ -221,6 +221,11 @@ const ofOther: Partial<Record<ReasonCode, (reason: Reason) => NextStep>> = {
     who: who.length > 0 ? who.map(mention).join(', ') : 'whoever put it on hold',
     what: `${sentence(text)} Comment ${code('/unhold')} when this may be merged.`,
   }),
+  'removed-from-queue': ({ text }) => ({
+    headline: '⏳ Removed from the merge queue',
+    who: 'an owner or a maintainer',
+    what: `${sentence(text)} To put it back, comment ${code('/merge')}. A new commit ends this, too.`,
+  }),
   stacked: ({ text }) => ({
     headline: '⏳ Waiting for another pull request',
     who: 'nobody',

@@ -3,6 +3,7 @@
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
+import type { QueueRemoval } from '../gate/queue-removal.ts'
 
 /** What GitHub said to something that it was asked to do once. */
 export type Answer =
@@ -31,6 +32,9 @@ export interface PullOutcome {
   readonly isOpen: boolean
   /** What GitHub names as its merge, once it is merged. */
   readonly merged?: CommitSha
+  readonly mergedBy?: string
+  /** Who enabled GitHub's auto-merge, where that is on. */
+  readonly autoMergeBy?: string
 }
 
 /** A pull request in its branch's merge queue. */
@@ -62,10 +66,10 @@ export interface Merging {
   moveStaged(permit: MergePermit, commit: CommitSha): Promise<void>
   /** Branches whose names begin so, with their tips. */
   branchesBelow(prefix: string): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
-  /** Removes a temporary branch; one that is gone is fine. Rejects with a TypeError for any other branch. */
-  removeStaged(branch: string): Promise<void>
   /** What became of a pull request, read anew. Undefined when it does not exist. */
   outcomeOf(pull: PullNumber): Promise<PullOutcome | undefined>
+  /** The last time that a pull request left its merge queue. Undefined when it never did. */
+  queueRemoval(pull: PullNumber): Promise<QueueRemoval | undefined>
   /** A branch's merge queue, first to last. */
   queueOf(branch: string): Promise<readonly QueuedPull[]>
 }

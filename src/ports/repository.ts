@@ -22,7 +22,10 @@ export type MergeResult =
 
 export type StageResult =
   /** The commit is the tip of the temporary branch. */
-  { readonly kind: 'staged' } | RefusedPush
+  | { readonly kind: 'staged' }
+  /** A branch of that name holds another commit. It is left as it is. */
+  | { readonly kind: 'taken' }
+  | RefusedPush
 
 /** The server refused (protection rules, permissions): nothing was changed. */
 export interface RefusedPush {
@@ -99,8 +102,13 @@ export interface Repository {
    */
   landTogether?(permits: readonly MergePermit[]): Promise<LandResult>
   /**
-   * Puts `permit.landing.commit` on the landing's own temporary branch (gate/temporary-branch.ts), whatever was there, so
-   * that checks can be reported on it. Changes no other branch.
+   * Makes the landing's own temporary branch (gate/temporary-branch.ts) with `permit.landing.commit`, so that checks can be
+   * reported on it. Changes no branch that exists.
    */
   stage(permit: MergePermit): Promise<StageResult>
+  /**
+   * Deletes a temporary branch if its tip is exactly this commit (compare-and-swap). False: its tip is another one, and it
+   * stays. A branch that does not exist is fine. Rejects with a GitError for any other branch.
+   */
+  unstage(branch: string, commit: CommitSha): Promise<boolean>
 }

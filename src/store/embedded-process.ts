@@ -62,7 +62,7 @@ async function open(directory: string | undefined, patience: number): Promise<vo
     database = await PGlite.create()
     return
   }
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   unlock = await lockFolder(directory, patience)
   database = await PGlite.create(join(directory, 'postgres'))
 }

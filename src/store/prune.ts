@@ -33,6 +33,7 @@ const decidedBy = [
 /** State of one pull request, by its number: see the files of src/app/jobs that declare it. */
 const stateOfPulls = {
   whileDecided: 'requested reviews',
+  whileQueued: 'merge queue removal',
   whileShown: 'publication of a pull request',
 } as const
 
@@ -72,6 +73,7 @@ export async function prune(database: Database): Promise<void> {
   // Keys are JSON texts, as state.ts writes them.
   for (const [space, days] of [
     [stateOfPulls.whileDecided, keepVerdictsDays],
+    [stateOfPulls.whileQueued, keepVerdictsDays],
     [stateOfPulls.whileShown, keepMergedDays],
   ] as const)
     await database.query(

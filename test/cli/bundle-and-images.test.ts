@@ -175,6 +175,11 @@ describe('images', () => {
     await run('images', join(folder, 'catalog'), '--insecure-registry', registry.host, '--resume', answers)
     expect(registry.requests).toHaveLength(asked)
   }, 90_000)
+  test('what no registry tells is no pass', async () => {
+    place('away/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image: 'localhost:1/org/a:1' })) // prettier-ignore
+    const ran = await run('images', join(folder, 'away'), '--insecure-registry', 'localhost:1')
+    expect(ran).toMatchObject({ code: 2, out: expect.stringContaining('unknown: localhost:1/org/a:1') })
+  }, 90_000)
   test('passes when all are there, and cannot run on no directory', async () => {
     expect((await run('images', join(folder, 'whole'), '--insecure-registry', registry.host)).code).toBe(0)
     expect((await run('images', join(folder, 'nowhere'))).code).toBe(2)

@@ -28,6 +28,7 @@ beforeAll(() => {
       .join('\n'),
   )
   for (const [path, bytes] of smallBundle('foo.v1.1.0', 'foo')) place(`bundle/${path}`, bytes)
+  for (const [path, bytes] of smallBundle('lone.v1.0.0', 'lone')) place(`lone/${path}`, bytes)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -50,6 +51,20 @@ test('install says whether a package installs, by its words and its exit code', 
   expect(unknown.code).toBe(2)
   expect(unknown.out).toContain('foo, channel stable: foo.v1.1.0: could not be found out')
   expect(absent).toMatchObject({ code: 2, out: '', err: expect.stringContaining('has no package "nowhere"') })
+})
+
+test('what was not looked at is no yes, by the exit code and by the words', async () => {
+  const lone = ['install', 'catalog', '--package', 'lone', '--with', 'rukpak-registry'] as const
+  const [closed, opened] = await Promise.all([
+    catalogBotIn(folder, ...lone, '--offline'),
+    catalogBotIn(folder, ...lone, '--bundle', 'lone.v1.0.0=lone'),
+  ])
+  expect(closed.code).toBe(2)
+  expect(closed.out).toContain('lone, channel stable: could not be found out')
+  expect(closed.out).toMatch(/RukPak registry +unknown/)
+  expect(closed.out).not.toMatch(/ok +(?:Every version|OLM v0 unpacks|The catalog runs)/)
+  expect(opened.code).toBe(0)
+  expect(opened.out).toMatch(/RukPak registry +yes/)
 })
 
 test('a catalog that holds the whole bundle, and one beside it, are enough without an image', async () => {

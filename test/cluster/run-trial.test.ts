@@ -218,6 +218,7 @@ interface FailureCase {
 
 const catalogPod = (container: object) => [pod('catalog-1', { 'olm.catalogSource': 'catalog' }, container)]
 const operatorPod = (container: object) => [pod('foo-1', { app: 'foo.v1' }, container)]
+const runningPod = operatorPod({ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } })
 const unpackPod = (container: object) => [
   pod('unpack-1', { 'operatorframework.io/bundle-unpack-ref': 'x' }, container),
 ]
@@ -364,6 +365,29 @@ const failures: readonly FailureCase[] = [
   },
   { says: 'a plan that fails otherwise', code: 'plan-failed', script: planFailed('something else') },
   {
+    says: 'a plan that fails for an API that is busy',
+    code: 'api-unreachable',
+    script: planFailed('error creating clusterrole x: the server is currently unable to handle the request'),
+  },
+  {
+    says: 'a plan that is still being attempted',
+    code: 'too-slow',
+    script: { plan: () => ({ phase: 'Installing', message: 'something else' }) },
+  },
+  {
+    says: 'an unpacking that fails for an API that does not answer',
+    code: 'too-slow',
+    script: unpackFailed('Job failed: BackoffLimitExceeded'),
+    pods: unpackPod({
+      state: { terminated: { exitCode: 1, reason: 'Error', message: 'dial tcp: connection refused' } },
+    }),
+  },
+  {
+    says: 'requirements that OLM has not checked',
+    code: 'olm-silent',
+    script: { csv: () => ({ phase: 'Pending', reason: 'RequirementsUnknown', message: 'x' }) },
+  },
+  {
     says: 'a plan that stays where it is',
     code: 'olm-silent',
     script: { plan: () => ({ phase: 'Installing' }) },
@@ -424,7 +448,44 @@ const failures: readonly FailureCase[] = [
   {
     says: 'a CSV that stays failed',
     code: 'csv-failed',
-    script: { csv: () => failedCsv('InstallCheckFailed', 'install timeout') },
+    script: { csv: () => failedCsv('InstallComponentFailed', 'Deployment.apps "x" is invalid') },
+  },
+  {
+    says: 'a CSV that fails for an API that is busy',
+    code: 'too-slow',
+    script: { csv: () => failedCsv('InstallComponentFailed', 'etcdserver: request timed out') },
+  },
+  {
+    says: 'an install timeout of pods that the cluster does not start',
+    code: 'too-slow',
+    script: { deployment: () => lazy, csv: () => failedCsv('InstallCheckFailed', 'install timeout') },
+    pods: operatorPod(waiting('ContainerCreating')),
+  },
+  {
+    says: 'an install timeout of an Operator that runs and never gets ready',
+    code: 'deployment-not-available',
+    script: { deployment: () => lazy, csv: () => failedCsv('InstallCheckFailed', 'install timeout') },
+    pods: runningPod,
+  },
+  {
+    says: 'an Operator whose crashes tell of a network',
+    code: 'api-unreachable',
+    script: { deployment: () => lazy },
+    pods: operatorPod({
+      ...waiting('CrashLoopBackOff'),
+      restartCount: 4,
+      lastState: {
+        terminated: { reason: 'Error', exitCode: 1, message: 'dial tcp 10.0.0.1:443: i/o timeout' },
+      },
+    }),
+  },
+  {
+    says: 'an Operator that the cluster evicts',
+    code: 'unschedulable',
+    script: { deployment: () => lazy },
+    pods: [
+      { ...operatorPod({})[0]!, status: { phase: 'Failed', reason: 'Evicted', message: 'disk' } as never },
+    ],
   },
   {
     says: 'an Operator that crashes',
@@ -465,6 +526,12 @@ const failures: readonly FailureCase[] = [
   {
     says: 'a Deployment that never runs',
     code: 'deployment-not-available',
+    script: { deployment: () => lazy },
+    pods: runningPod,
+  },
+  {
+    says: 'a Deployment whose pods the cluster never makes',
+    code: 'too-slow',
     script: { deployment: () => lazy },
   },
   {
@@ -787,8 +854,101 @@ test('OLM v1: a catalog that it refuses, one that it does not take up, another b
   expect(await outcomeOf({ installs: { base: 'foo.v7', head: 'foo.v7' } })).toMatchObject({
     code: 'resolver-mismatch',
   })
-  expect(await outcomeOf({ installs, deployment: lazy })).toMatchObject({ code: 'deployment-not-available' })
+  // No pod of it runs: that is the cluster's.
+  expect(await outcomeOf({ installs, deployment: lazy })).toMatchObject({ code: 'too-slow' })
 })
+
+test('a resolution that fails at first, and a crash that ends, are no failure', async () => {
+  const began = api.now
+  playOlmV0(api, {
+    plans: [['foo.v1']],
+    resolve: () =>
+      api.now - began < 60_000
+        ? [
+            {
+              type: 'ResolutionFailed',
+              status: 'True',
+              reason: 'ConstraintsNotSatisfiable',
+              message: 'no operators found from catalog catalog',
+            },
+          ]
+        : undefined,
+    deployment: () => (api.now - began < 240_000 ? lazy : undefined),
+    csv: () => (api.now - began < 240_000 ? { phase: 'Installing', reason: 'InstallWaiting' } : undefined),
+  })
+  api.controllers.push(() => {
+    const namespace = api.get('Deployment')?.metadata.namespace
+    const [crashing] = operatorPod({ ...waiting('CrashLoopBackOff'), restartCount: 4 })
+    if (crashing && namespace !== undefined && !api.get('Pod'))
+      api.put({ ...crashing, metadata: { ...crashing.metadata, namespace } })
+  })
+  expect((await run()).outcome).toEqual({ verdict: 'installs' })
+})
+
+test('OLM v1: refusals that come and go are no answer, in whatever words, and one that stays is', async () => {
+  const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
+    await begin([...coreKinds, ...olmV1Kinds])
+    const began = api.now
+    playOlmV1(api, {
+      installs: { base: '', head: 'foo.v1' },
+      extension: () => extension((api.now - began) / 60_000),
+    })
+    return (await run({ target: 'OLM v1' }, images)).outcome
+  }
+  const none = 'no bundles found for package "foo"'
+  expect(await outcomeOf((minute) => (minute < 2 ? retrying(none) : undefined))).toEqual({
+    verdict: 'installs',
+  })
+  expect(await outcomeOf((minute) => retrying(minute % 2 < 1 ? none : 'unexpected EOF'))).toMatchObject({
+    verdict: 'could not be found out',
+  })
+  expect(await outcomeOf((minute) => retrying(`${none}, attempt ${minute}`))).toMatchObject({
+    code: 'resolution-unsatisfiable',
+  })
+  const blocked = [
+    { type: 'Progressing', status: 'False', reason: 'Blocked', message: 'unexpected status code 503' },
+  ]
+  expect(await outcomeOf(() => blocked)).toMatchObject({ verdict: 'could not be found out' })
+})
+
+test.each(['RukPak plain', 'RukPak helm'] as const)(
+  '%s: what RukPak gets over on a busy machine is no refusal, and what comes again after it has gone begins anew',
+  async (target) => {
+    const outcomeOf = async (fails: (minute: number) => string | undefined) => {
+      await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
+      api.fault = ({ query }) =>
+        query.get('dryRun') === 'All' ? status(403, 'Forbidden', 'bundle.spec is immutable') : undefined
+      const began = api.now
+      playRukPak(api, {
+        deployment: ({ metadata }) => {
+          const message = fails((api.now - began) / 60_000)
+          if (message === undefined) return undefined
+          const reason = message.startsWith('template') ? 'InstallFailed' : 'BundleLoadFailed'
+          return {
+            observedGeneration: metadata.generation,
+            conditions: [
+              message === 'pending'
+                ? { type: 'HasValidBundle', status: 'Unknown', reason: 'UnpackPending', message: '' }
+                : { type: 'HasValidBundle', status: 'False', reason, message },
+            ],
+          }
+        },
+      })
+      return (await run({ target })).outcome
+    }
+    expect(await outcomeOf((minute) => (minute < 5 ? 'EOF' : undefined))).toEqual({ verdict: 'installs' })
+    expect(await outcomeOf(() => 'EOF')).toMatchObject({
+      code: 'api-unreachable',
+      verdict: 'could not be found out',
+    })
+    const bad = 'template: bad'
+    expect(await outcomeOf((minute) => (minute < 2 ? bad : undefined))).toEqual({ verdict: 'installs' })
+    expect(await outcomeOf((minute) => (Math.floor(minute) % 2 ? 'pending' : bad))).toMatchObject({
+      code: 'too-slow',
+    })
+    expect(await outcomeOf(() => bad)).toMatchObject({ code: 'refused-by-rukpak' })
+  },
+)
 
 test.each(['v1alpha1', 'v1alpha2'] as const)(
   'RukPak %s: installs with each provisioner, and pivots to the next bundle',
@@ -827,7 +987,10 @@ test('RukPak: a Bundle that can be changed, an old one that stays, bundles that 
     code: 'not-immutable',
     verdict: 'could not be found out',
   })
-  expect(await outcomeOf({ keepsOld: true })).toMatchObject({ code: 'no-pivot' })
+  expect(await outcomeOf({ keepsOld: true })).toMatchObject({
+    code: 'no-pivot',
+    verdict: 'could not be found out',
+  })
   expect(await outcomeOf(condition('HasValidBundle', 'UnpackFailed', 'manifest unknown'))).toMatchObject({
     code: 'bundle-image-missing',
   })

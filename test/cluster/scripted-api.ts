@@ -125,6 +125,8 @@ export class ScriptedApi {
   controllers: ((now: number) => void)[] = []
   logs = new Map<string, string>()
   pageSize = Infinity
+  /** From when on the API enforces the admission policies of docs/cluster-rights.yaml. */
+  policiesSince = -Infinity
   now = Date.parse('2026-01-01T00:00:00Z')
   private uids = 0
   private readonly known: readonly ApiKind[]
@@ -232,7 +234,7 @@ export class ScriptedApi {
       )
       return text === undefined ? status(404, 'NotFound', 'no log') : { status: 200, body: text }
     }
-    if (method === 'POST') return this.create(request.body as KubeObject, kind, ns)
+    if (method === 'POST') return this.create(request.body as KubeObject, kind, ns, request.query)
     if (name === undefined) return this.listed(kind, ns, request.query)
     const object = this.objects.get(
       keyOf({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
@@ -243,8 +245,21 @@ export class ScriptedApi {
     return this.delete(object, request.body as { readonly preconditions?: { readonly uid?: string } })
   }
 
-  private create(object: KubeObject, kind: ApiKind, namespace: string | undefined): ApiAnswer {
+  private create(
+    object: KubeObject,
+    kind: ApiKind,
+    namespace: string | undefined,
+    query: URLSearchParams,
+  ): ApiAnswer {
     const key = keyOf(object)
+    const { name } = object.metadata
+    if (!kind.isNamespaced && !name.startsWith('catalog-bot-') && this.now >= this.policiesSince)
+      return status(
+        422,
+        'Invalid',
+        `${kind.plural} "${name}" is forbidden: ValidatingAdmissionPolicy 'catalog-bot-trials' with binding 'catalog-bot-trials' denied request: this account may only touch namespaces whose names begin with catalog-bot-`,
+      )
+    if (query.get('dryRun') === 'All') return { status: 201, body: object }
     if (this.objects.has(key))
       return status(409, 'AlreadyExists', `${kind.plural} "${object.metadata.name}" already exists`)
     if (namespace !== undefined) {

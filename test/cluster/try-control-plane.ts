@@ -1,13 +1,16 @@
 // `npm run test:cluster`: trials on real control planes, with the controllers of OLM v0, OLM v1 and RukPak: install, upgrade, what
 // fails, what cannot be resolved, and a clean cluster after each. Needs etcd, docker-registry, skopeo and what
-// build-control-plane builds (`CONTROL_PLANE` names its folder); words after it choose stories. Exit 1 where something is not as it should be.
+// build-control-plane builds (`CONTROL_PLANE` names its folder); words after it choose stories. Exit 1 where something is not as
+// it should be, 2 where a story that was asked for, by its name or by `--all`, could not be tried.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { chooseStories } from './real/choose-stories.ts'
 import { openClaims } from './real/claims.ts'
 import { olmV0Stories } from './real/olm-v0.ts'
 import { olmV1Stories } from './real/olm-v1.ts'
+import { newerOlmV1Story } from './real/newer-olm-v1.ts'
 import { rukPakStories } from './real/rukpak.ts'
 import { rightsStories } from './real/rights.ts'
 import { onControlPlane, openWorld, type Scene } from './real/scene.ts'
@@ -15,7 +18,7 @@ import { onControlPlane, openWorld, type Scene } from './real/scene.ts'
 const built = process.env['CONTROL_PLANE']
 if (built === undefined || !existsSync(join(built, 'bin', 'kube-apiserver'))) {
   console.log(
-    'CONTROL_PLANE names no folder that test/cluster/build-control-plane has filled: nothing was tried',
+    'not tried: CONTROL_PLANE names no folder with a control plane. Build one: test/cluster/build-control-plane DIRECTORY',
   )
   process.exit(2)
 }
@@ -41,18 +44,23 @@ const stories: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   rights: rightsStories,
   'olm-v0': olmV0Stories,
   'olm-v1': olmV1Stories,
+  'olm-v1-api': newerOlmV1Story,
   'rukpak-v1alpha1': (scene) => rukPakStories(scene, 'rukpak-v1alpha1'),
   rukpak: (scene) => rukPakStories(scene, 'rukpak'),
 }
-/** What a story needs beside the control plane. */
-const parts: Readonly<Record<string, string>> = {
-  'olm-v0': 'catalog',
-  'olm-v1': 'catalogd',
-  'rukpak-v1alpha1': 'rukpak-v1alpha1/webhooks',
-  rukpak: 'rukpak/helm',
+/** What each story needs beside the control plane: parts of build-control-plane, and what they leave. */
+const needs: Readonly<Record<string, { readonly parts: string; readonly files: readonly string[] }>> = {
+  'olm-v0': { parts: 'olm opm', files: ['bin/catalog', 'bin/olm', 'bin/opm'] },
+  'olm-v1': { parts: 'olm-v1', files: ['bin/catalogd', 'bin/operator-controller'] },
+  'olm-v1-api': { parts: 'olm-v1-api', files: ['crds/olm-v1-api'] },
+  'rukpak-v1alpha1': { parts: 'rukpak-v1alpha1', files: ['bin/rukpak-v1alpha1/webhooks'] },
+  rukpak: { parts: 'rukpak', files: ['bin/rukpak/helm'] },
 }
-const isBuilt = (name: string) => existsSync(join(built, 'bin', parts[name] ?? 'kube-apiserver'))
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(stories).filter(isBuilt)
+const isBuilt = (name: string) =>
+  ['bin/kube-controller-manager', ...(needs[name]?.files ?? [])].every((file) =>
+    existsSync(join(built, file)),
+  )
+const { run, notTried, isIncomplete } = chooseStories(process.argv.slice(2), Object.keys(stories), isBuilt)
 
 const folder = mkdtempSync(join(tmpdir(), 'control-plane-'))
 const say = (line: string) => console.log(line)
@@ -64,16 +72,18 @@ const end = async () => {
   else say(`kept: ${folder}`)
 }
 try {
-  for (const name of wanted) {
+  for (const name of run) {
     const story = stories[name]
-    if (story === undefined) throw new Error(`there is no story ${name}: ${Object.keys(stories).join(', ')}`)
-    await onControlPlane({ built, folder: join(folder, name), say }, world, claims, story)
+    if (story) await onControlPlane({ built, folder: join(folder, name), say }, world, claims, story)
   }
 } finally {
   await end()
 }
 say(`\n${claims.table()}\n`)
-const leftOut = Object.keys(stories).filter((name) => !isBuilt(name))
-if (leftOut.length > 0) say(`left out, for build-control-plane has not built it: ${leftOut.join(', ')}`)
-say(claims.wrong() === 0 ? 'all as it should be' : `${claims.wrong()} wrong`)
-process.exit(claims.wrong() === 0 ? 0 : 1)
+for (const name of notTried)
+  say(
+    `not tried: ${name}. Build what it needs: test/cluster/build-control-plane ${built} kubernetes ${needs[name]?.parts ?? ''}`,
+  )
+say('not covered: the controllers of OLM v1 from 1.11 on; olm-v1-api tries their API alone (docs/cluster.md)')
+say(claims.wrong() === 0 ? `${run.join(', ')}: all as it should be` : `${claims.wrong()} wrong`)
+process.exit(claims.wrong() > 0 ? 1 : isIncomplete ? 2 : 0)

@@ -32,6 +32,7 @@ const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}
 const place = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 const base: Files = {
   'config.yaml': 'maintainers: [maria]\n',
+  '.github/catalog-bot.yml': 'rules:\n  channel-removed: error\n',
   'operators/mine/ci.yaml': 'reviewers: [alice]\n',
   [place('mine')]: catalogFile('mine', ['1.0.0', '1.1.0']),
   [place('other')]: catalogFile('other', ['1.0.0']),

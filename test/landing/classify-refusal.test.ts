@@ -156,7 +156,32 @@ describe('a refusal that is known', () => {
     ],
     [graphql(`Pull request ${approval}`, 'UNPROCESSABLE'), 'pull', 'At least 1'],
 
+    [
+      graphql("Pull request Required workflow '✅ Validate Go Project' is not satisfied", 'UNPROCESSABLE'),
+      'pull',
+      'Validate Go',
+    ],
+    [rules(405, "Required workflow 'x. Cannot update this protected ref' is not satisfied"), 'pull', 'x.'],
+    [rest(405, 'Merge already in progress'), 'pull', 'in progress'],
+    [rest(422, 'merge conflict between base and head'), 'pull', 'conflict'],
+    [rest(422, "expected head sha didn't match current head ref."), 'race', 'expected head'],
+    [rest(422, 'There are no new commits on the base branch.'), 'race', 'no new commits'],
+    [graphql('Pull request Pull request is in clean status', 'UNPROCESSABLE'), 'pull', 'clean status'],
+    [rest(405, 'Base branch requires signed commits.'), 'pull', 'signed'],
+
     // The branch.
+    [
+      rest(
+        405,
+        'Base branch requires signed commits. Rebase merges cannot be automatically signed by GitHub.',
+      ),
+      'branch',
+      'Rebase merges',
+    ],
+    [graphql('Pull request Auto merge is not allowed for this repository'), 'branch', 'Auto merge'],
+    [graphql('Pull request Protected branch rules not configured for this branch'), 'branch', 'Protected'],
+    [graphql('Pull request User is not authorized for this protected branch'), 'branch', 'User is'],
+    [graphql('Enqueuer is not authorized to merge'), 'branch', 'Enqueuer'],
     [ruled(queue), 'branch', queue],
     [rules(405, queue), 'branch', queue],
     [ruled('Changes must be made through a pull request.'), 'branch', 'a pull request'],
@@ -278,8 +303,8 @@ describe('words that nobody sorted', () => {
     graphql('Something went wrong', 'INTERNAL'),
     push('(pre-receive hook declined)', 'Only on Tuesdays, says', 'the release team.'),
     push('(failure)'),
-  ])('%j are about the branch, and known to be unsorted', (refusal) => {
-    expect(classifyRefusal(refusal)).toMatchObject({ scope: 'branch', isKnown: false, retrySoon: false })
+  ])('%j are about the pull request that met them, and known to be unsorted', (refusal) => {
+    expect(classifyRefusal(refusal)).toMatchObject({ scope: 'pull', isKnown: false, retrySoon: false })
   })
 
   test('are told as they are, and never as nothing', () => {

@@ -39,7 +39,7 @@ export function dying<Options extends Omit<LandOptions, 'plan'>>(
 
 /** Whether a call can change anything anywhere. */
 export function isAct(call: string): boolean {
-  return /\.(?:land|landTogether|stage|merge|sign|moveStaged|removeStaged|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
+  return /\.(?:land|landTogether|stage|merge|sign|moveStaged|unstage|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
     call,
   )
 }

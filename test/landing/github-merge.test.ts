@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { MergedVerdict } from '../../src/gate/verdict.ts'
 import type { LandOptions } from '../../src/landing/landing-options.ts'
+import { git } from '../sandbox/github/sample-world.ts'
 import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { LandingWorld, ownChecks, type Scene } from './landing-world.ts'
 
@@ -107,6 +109,106 @@ describe('a merge by GitHub', () => {
     )
     expect(outcome).toMatchObject({ kind: 'mismatch' })
     expect(scene.mismatches[0]?.differs).toContain('was not made on')
+  })
+
+  describe('after somebody pushed in the very moment', () => {
+    const judged: { base: string; commit: string }[] = []
+    const judging = (...verdicts: MergedVerdict[]): Partial<LandOptions> => ({
+      judgeMerged: async (_, base, commit) => {
+        judged.push({ base, commit })
+        return verdicts.shift() ?? { kind: 'unknown', reasons: ['the registry is away'] }
+      },
+    })
+    const pushes = async () => void (await scene.github.pushToBase(scene.full, { 'later.txt': 'x\n' }))
+    beforeEach(() => void judged.splice(0))
+
+    test.each(['merge', 'squash', 'rebase'] as const)(
+      'by %s is merged when it is judged valid on its real parent',
+      async (method) => {
+        let pushed = ''
+        const outcome = await scene.land(by(method), {
+          ...before(async () => {
+            await pushes()
+            pushed = scene.tip()
+          }),
+          ...judging({ kind: 'valid' }),
+        })
+        expect(outcome).toEqual({ kind: 'landed', commit: scene.tip() })
+        expect(judged).toEqual([{ base: pushed, commit: scene.tip() }])
+        expect(outcomes()).toEqual(['landed'])
+        expect(scene.mismatches).toEqual([])
+      },
+    )
+
+    test('is a mismatch with the reasons when it is judged invalid there', async () => {
+      const verdict = { kind: 'invalid', reasons: ['validation: 1 error'] } as const
+      const outcome = await scene.land(by('merge'), { ...before(pushes), ...judging(verdict) })
+      expect(outcome).toMatchObject({ kind: 'mismatch' })
+      expect(scene.mismatches[0]?.differs).toContain('validation: 1 error')
+    })
+
+    test('waits while it cannot be judged, with nothing merged after it, and is a mismatch in the end', async () => {
+      expect(await scene.land(by('merge'), { ...before(pushes), ...judging() })).toEqual({ kind: 'busy' })
+      const { settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const again = (...verdicts: MergedVerdict[]) =>
+        settleBranch({ owner: 'catalogs', name: 'x' }, 'main', { ...scene.options, ...judging(...verdicts) })
+      expect(await again()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(scene.mismatches).toEqual([])
+      await scene.clock.sleep(601_000)
+      expect(await again()).toMatchObject([{ settled: { kind: 'mismatch' } }])
+      expect(scene.mismatches[0]?.differs).toContain('the registry is away')
+    })
+
+    test('is merged when it can be judged later', async () => {
+      await scene.land(by('squash'), { ...before(pushes), ...judging() })
+      const { settleBranch } = await import('../../src/landing/settle-landings.ts')
+      await settleBranch({ owner: 'catalogs', name: 'x' }, 'main', {
+        ...scene.options,
+        ...judging({ kind: 'valid' }),
+      })
+      expect(outcomes()).toEqual(['landed'])
+      expect(scene.mismatches).toEqual([])
+    })
+
+    /** GitHub says that it merged, and what it put on the branch is what the test makes. */
+    const merges = (...args: string[]): Partial<LandOptions> => ({
+      merging: {
+        ...scene.options.merging,
+        merge: async (permit, method, text) => {
+          await pushes()
+          const inside = (...words: string[]) => git(scene.pull.repo.path, undefined, ...words)
+          const parent = scene.tip()
+          const answer = await scene.options.merging.merge(permit, method, text)
+          const real = await scene.treeOf(scene.tip())
+          const words = args.map((word) =>
+            word.replace('REAL', real).replace('PARENT', parent).replace('HEAD', permit.landing.head),
+          )
+          const made = await inside(
+            '-c',
+            'user.name=x',
+            '-c',
+            'user.email=x@x',
+            'commit-tree',
+            ...words,
+            '-m',
+            'x',
+          )
+          await inside('update-ref', 'refs/heads/main', made)
+          Object.assign(scene.pull.merged ?? {}, { sha: made })
+          return answer
+        },
+      },
+    })
+
+    test.each([
+      ['another tree than the real merge', ['PARENT^{tree}', '-p', 'PARENT', '-p', 'HEAD']],
+      ['a second parent that is not the validated head', ['REAL', '-p', 'PARENT', '-p', 'HEAD^']],
+      ['a third parent', ['REAL', '-p', 'PARENT', '-p', 'HEAD', '-p', 'HEAD^']],
+    ])('is a mismatch with %s, and nothing is judged', async (_, args) => {
+      await scene.land(by('merge'), { ...merges(...args), ...judging({ kind: 'valid' }) })
+      expect(judged).toEqual([])
+      expect(outcomes()).toEqual(['mismatch'])
+    })
   })
 
   test('of a head that moved lands nothing: GitHub is given the one that was judged', async () => {
@@ -218,7 +320,8 @@ describe('a merge by GitHub', () => {
     await expect(merging.moveStaged(forged, permit.landing.head)).rejects.toThrow('permit')
     const foreign = (await scene.examine({ repository: { owner: 'catalogs', name: 'community' } })).permit
     await expect(merging.merge(foreign, 'merge', text)).rejects.toThrow('another repository')
-    await expect(merging.removeStaged('main')).rejects.toThrow('not a temporary branch')
+    await expect(scene.mirror.unstage('main', permit.landing.base)).rejects.toThrow('not a temporary branch')
+    expect(scene.tip()).toBe(permit.landing.base)
     expect(calls()).toEqual([])
   })
 })

@@ -55,6 +55,7 @@ export function memoryStore(): MemoryStore {
     landingOf: async (_: unknown, pull: number) =>
       intents.find((it) => it.pull === pull && it.outcome === 'landed'),
     landingStops: async () => [],
+    commands: async () => [],
     parkedPull: async () => undefined,
     getCached: async ({ name: space }: { name: string }, keys: readonly string[]) =>
       new Map(

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
+import { removedBy } from '../../src/landing/queue-removals.ts'
 import { judgeGroups } from '../../src/app/jobs/judge-groups.ts'
 import type { JobContext } from '../../src/app/jobs/job-context.ts'
+import { settleOptions } from '../../src/app/jobs/settle-options.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { pullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
@@ -22,6 +24,7 @@ let world: LandingWorld
 let scene: Scene
 /** What a look finds else than that all is well, by the head that it looks at. */
 let found: (order: LookOrder) => Partial<GateInput>
+const recorded: string[] = []
 let jobs: { job: Job; seconds: number | undefined }[]
 beforeAll(async () => {
   world = await LandingWorld.open()
@@ -90,7 +93,11 @@ function place(): JobContext<Store> {
     mirror: '',
     app: {
       settings: readSettings({}),
-      store: { ...store, enqueue: async (job: Job, seconds?: number) => void jobs.push({ job, seconds }) },
+      store: {
+        ...store,
+        enqueue: async (job: Job, seconds?: number) => void jobs.push({ job, seconds }),
+        recordVerdict: async ({ base }: { base: string }) => void recorded.push(base),
+      },
       registries: {
         forOneLook: () => () => Promise.reject(new Error('nobody asks')),
         close: async () => undefined,
@@ -164,6 +171,131 @@ describe('a landing by the merge queue', () => {
     expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
     expect(outcomes()).toEqual(['abandoned'])
     expect(await groupsOf()).toEqual([])
+  })
+
+  describe('that a person removed from the queue', () => {
+    const head = () => scene.pull.headSha as never
+    const about = () => ({
+      repository: { owner: 'catalogs', name: repo() },
+      pull: pullNumber(scene.pull.number),
+      head: head(),
+    })
+    const held = (commands: readonly object[] = [], comments: readonly object[] = [], of = head()) =>
+      removedBy({ ...about(), head: of, comments: comments as never }, commands as never, scene.store)
+    const removes = async (by = 'bob') => {
+      await scene.land(queue)
+      await scene.clock.sleep(31_000)
+      await scene.github.removeFromQueue(scene.pull, 'MANUAL', by)
+    }
+
+    test('is not put into it again, and who did it is on record', async () => {
+      await removes()
+      expect(await scene.land(queue)).toEqual({ kind: 'again', why: 'it was removed from the merge queue' })
+      expect(await held()).toBe('bob')
+      expect(await groupsOf()).toEqual([])
+      expect(await held([], [], 'f'.repeat(40) as never)).toBeUndefined()
+    })
+
+    test('also where another process had put it there, or a person', async () => {
+      await enqueue(scene.pull)
+      await scene.github.removeFromQueue(scene.pull, 'MANUAL', 'bob')
+      expect(await scene.land(queue)).toMatchObject({ kind: 'again' })
+      expect(await groupsOf()).toEqual([])
+      // Known by now: whether it holds is the gate's to say, and whoever has a permit was let through.
+      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+    })
+
+    test('waits until somebody with the right asks for the merge of this head after that', async () => {
+      await removes()
+      await scene.land(queue)
+      const at = (seconds: number) => new Date(scene.clock.now() + seconds * 1000).toISOString()
+      const merge = { command: 'merge', outcome: 'done', comment: 7, head: head() }
+      const later = [{ id: 7, createdAt: at(5) }]
+      expect(await held([merge], later)).toBeUndefined()
+      expect(await held([merge], [{ id: 7, createdAt: at(-5) }])).toBe('bob')
+      expect(await held([merge], [])).toBe('bob')
+      expect(await held([{ ...merge, outcome: 'denied' }], later)).toBe('bob')
+      expect(await held([{ ...merge, command: 'recheck' }], later)).toBe('bob')
+      expect(await held([{ ...merge, head: 'f'.repeat(40) }], later)).toBe('bob')
+    })
+
+    test('is no such thing where the bot took it out, and where the queue let it go', async () => {
+      await scene.land(queue)
+      await scene.options.merging.dequeue(pullNumber(scene.pull.number))
+      await scene.clock.sleep(31_000)
+      expect(await scene.land(queue)).toMatchObject({ kind: 'refused' })
+      expect(await scene.land(queue)).toEqual({ kind: 'queued' })
+      await scene.clock.sleep(31_000)
+      await scene.github.removeFromQueue(scene.pull, 'CI_TIMEOUT')
+      expect(await scene.land(queue)).toMatchObject({
+        kind: 'refused',
+        refusal: { scope: 'pull', reason: 'a required check did not report in time in the merge queue' },
+      })
+      expect(await held()).toBeUndefined()
+    })
+  })
+
+  describe('of a group that nobody judged', () => {
+    const merges = async () => {
+      await scene.land(queue)
+      const [entry] = await groupsOf()
+      for (const check of checks) await post(entry?.group?.head ?? '', check)
+      await scene.github.passTimeInQueues(scene.full)
+      expect(scene.pull.merged).not.toBeNull()
+      const { settleBranch } = await import('../../src/landing/settle-landings.ts')
+      const { judgeMerged } = settleOptions(place())
+      const options = { ...scene.options, ...(judgeMerged && { judgeMerged }) }
+      return () => settleBranch({ owner: 'catalogs', name: repo() }, 'main', options)
+    }
+    beforeEach(() => void recorded.splice(0))
+
+    test('is merged when the change is valid on the real parent, whatever stops merging now', async () => {
+      const { base, head } = (await scene.examine()).permit.landing
+      const looks: unknown[] = []
+      found = ({ snapshot }) => {
+        looks.push([snapshot.base, snapshot.head, snapshot.state])
+        return { merge: { kind: 'clean', commit: head, tree: head as never } }
+      }
+      const settle = await merges()
+      scene.store.landingStops = async () => [{ kind: 'frozen', branch: 'main', since: 0, times: 1 } as never]
+      await settle()
+      expect(outcomes()).toEqual(['landed'])
+      expect(scene.mismatches).toEqual([])
+      expect(looks).toEqual([[base, head, 'open']])
+      expect(recorded).toEqual([base])
+    })
+
+    test('is a mismatch when it is not valid there, or waits for an approval', async () => {
+      found = () => ({
+        outcomes: outcomesWith({
+          ...passed('ownership'),
+          waiting: [{ what: 'an owner must approve', who: ['bob'] }],
+        }),
+      })
+      await (
+        await merges()
+      )()
+      expect(outcomes()).toEqual(['mismatch'])
+      expect(scene.mismatches[0]?.differs).toContain('an owner must approve')
+    })
+
+    test('is judged again, not at once, while a question is open', async () => {
+      let looks = 0
+      found = () => {
+        looks += 1
+        return {
+          outcomes: outcomesWith({
+            ...passed('validation'),
+            unanswered: [{ question: 'q', reason: 'away', retryAfter: 5 }],
+          }),
+        }
+      }
+      const settle = await merges()
+      expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(await settle()).toMatchObject([{ settled: { kind: 'unclear', isMerged: true } }])
+      expect(looks).toBe(1)
+      expect(scene.mismatches).toEqual([])
+    })
   })
 
   test('of a group that nobody judged is a mismatch', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { readTemporaryBranch, temporaryBranch } from '../../src/gate/temporary-branch.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
-import { pullNumber } from '../../src/change/ids.ts'
+import { recordStaged, removeLeftStaged } from '../../src/landing/remove-staged.ts'
+import { commitSha, pullNumber } from '../../src/change/ids.ts'
 import { withDigest } from '../../src/app/jobs/publish-report.ts'
 import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { LandingWorld, green, ownChecks, plainPush, type Scene } from './landing-world.ts'
@@ -196,7 +197,8 @@ describe('a push with checks first', () => {
       'not all of our checks',
     )
     expect(scene.otherBranches()).toEqual([])
-    expect(pushes()).toHaveLength(1)
+    // The temporary branch, made and removed.
+    expect(pushes()).toHaveLength(2)
   })
 
   test('lands though an optional check has not passed, without that one on the merge', async () => {
@@ -217,6 +219,66 @@ describe('a push with checks first', () => {
       refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
     })
     expect(scene.intents).toEqual([])
+    expect(scene.otherBranches()).toEqual([])
+  })
+})
+
+describe('a temporary branch', () => {
+  const name = () => ({ owner: 'catalogs', name: scene.full.split('/')[1] ?? '' })
+  const sweep = () => removeLeftStaged(name(), { ...scene.options, leaseSeconds: 60 })
+  const branchOf = (ref: string) => scene.otherBranches().includes(`refs/heads/${ref}`)
+
+  test('that another person made is neither overwritten nor removed, whatever its name', async () => {
+    required()
+    const { permit } = await scene.examine()
+    const names = [
+      temporaryBranch(permit.landing),
+      'catalog-bot/tmp-9-main-0123456789ab',
+      'catalog-bot/tmp-9',
+    ]
+    for (const branch of names)
+      await scene.github.pushToBase(scene.full, { 'theirs.txt': branch }, { by: 'bob', branch })
+    expect(await scene.land(checksFirst)).toMatchObject({
+      kind: 'refused',
+      refusal: { scope: 'pull', reason: expect.stringContaining('did not create the branch') },
+    })
+    await sweep()
+    expect(names.filter((branch) => !branchOf(branch))).toEqual([])
+  })
+
+  test('of ours is removed by the sweep, and not when another person has moved it', async () => {
+    const { permit } = await scene.examine()
+    const branch = temporaryBranch(permit.landing)
+    const { base, commit } = permit.landing
+    await recordStaged(permit.landing, commit, scene.options.store)
+    expect(await scene.mirror.stage(permit)).toEqual({ kind: 'staged' })
+    expect(await scene.mirror.unstage(branch, base)).toBe(false)
+    await scene.github.pushToBase(scene.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+    await sweep()
+    expect(branchOf(branch)).toBe(true)
+  })
+
+  test('that moves between the listing and the removal stays', async () => {
+    const { permit } = await scene.examine()
+    const branch = temporaryBranch(permit.landing)
+    await recordStaged(permit.landing, permit.landing.commit, scene.options.store)
+    await scene.mirror.stage(permit)
+    const unstage: typeof scene.mirror.unstage = async (...args) => {
+      await scene.github.pushToBase(scene.full, { 'theirs.txt': 'x' }, { by: 'bob', branch })
+      return scene.mirror.unstage(...args)
+    }
+    await removeLeftStaged(name(), { ...scene.options, repository: { unstage }, leaseSeconds: 60 })
+    expect(branchOf(branch)).toBe(true)
+  })
+
+  test('that an earlier attempt left behind is made again', async () => {
+    required()
+    const { permit } = await scene.examine()
+    const { landing } = permit
+    await recordStaged(landing, landing.base, scene.options.store)
+    await scene.mirror.stage(permit)
+    await recordStaged(landing, landing.commit, scene.options.store)
+    expect((await scene.land(both)).kind).toBe('landed')
     expect(scene.otherBranches()).toEqual([])
   })
 })
@@ -327,19 +389,21 @@ describe('where approvals count only for the merge that GitHub would make', () =
 })
 
 test('the branch for a landing tells what it was made for, and no other branch is taken for one', async () => {
+  const commit = commitSha('0123456789abcdef'.repeat(3).slice(0, 40))
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
-    expect(readTemporaryBranch(temporaryBranch({ pull: pullNumber(7), baseRef }))).toEqual({
+    expect(readTemporaryBranch(temporaryBranch({ pull: pullNumber(7), baseRef, commit }))).toEqual({
       pull: 7,
       baseRef,
     })
-  expect(temporaryBranch({ pull: pullNumber(7), baseRef: 'release/v4.18' })).not.toMatch(/tmp-.*\//)
+  expect(temporaryBranch({ pull: pullNumber(7), baseRef: 'release/v4.18', commit })).not.toMatch(/tmp-.*\//)
   for (const branch of [
     'main',
     'catalog-bot/tmp-',
-    'catalog-bot/tmp-0-main',
-    'catalog-bot/tmp-1-%',
-    'catalog-bot/tmp-x-main',
-    'catalog-bot/tmp-1-a/b',
+    'catalog-bot/tmp-1-main',
+    'catalog-bot/tmp-0-main-0123456789ab',
+    'catalog-bot/tmp-1-%-0123456789ab',
+    'catalog-bot/tmp-x-main-0123456789ab',
+    'catalog-bot/tmp-1-a/b-0123456789ab',
   ])
     expect(readTemporaryBranch(branch)).toBeUndefined()
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { AnyRule } from '../../src/findings/rule.ts'
-import { pageRules, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
+import { pageRules, renderHarm, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
 
 const project = join(import.meta.dirname, '../..')
 const rule: AnyRule = {
@@ -82,5 +82,13 @@ describe('pages of rules', () => {
     const index = renderIndex([rule, { ...rule, id: 'no-head', fixed: true }])
     expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Validation: what opm'))
     expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Validation: what opm'))
+  })
+
+  test('every error that is not opm’s says who comes to harm, and nothing else does', () => {
+    const error = { ...rule, severity: 'error' as const }
+    expect(renderHarm([error], { [rule.id]: 'Users: it fails.' })).toContain('| Users: it fails.')
+    expect(() => renderHarm([error], {})).toThrow(/does not say who/)
+    expect(() => renderHarm([{ ...rule, severity: 'warning' }], { [rule.id]: 'x' })).toThrow(/is no error/)
+    expect(renderHarm([{ ...error, fixed: true }], {})).not.toContain(rule.id)
   })
 })

@@ -195,13 +195,9 @@ describe('at a GitHub that others wrote', () => {
     )
     for (const name of ownChecks)
       expect(await checks(tip)).toContainEqual(expect.objectContaining({ name, conclusion: 'success' }))
-    // As REST tells it, by which it was removed: that emulate does not tell the git beside it is its own affair.
-    const temporary = `${repository}/git/ref/heads/catalog-bot/tmp-${number}-main`
-    const isGone = () =>
-      as('harbormaster', 'GET', temporary).then(
-        () => false,
-        (error: Error) => error.message.includes(': 404 '),
-      )
+    // As git tells it, by which it was removed.
+    const isGone = async () =>
+      (await github.git.git(repository, ['for-each-ref', 'refs/heads/catalog-bot/'])).trim() === ''
     await until('the temporary branch is gone', isGone, 30, log)
   }, 60_000)
 

@@ -4,6 +4,7 @@ import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { emitPull, followRefs, markMerged } from '../git/pushes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
+import { timestampOf } from '../world.ts'
 import type { Account, Group, MergeMethod, Pull, QueueEntry, Repo } from '../world.ts'
 import { requiredApprovalsOf, protectionOf } from './branch-protection.ts'
 import { rulesetsFor } from './layers.ts'
@@ -64,6 +65,12 @@ export async function dequeue(
   const { pull } = entry
   const rest = (pull.repo.queues.get(pull.baseRef) ?? []).filter((it) => it !== entry)
   pull.repo.queues.set(pull.baseRef, rest)
+  pull.queueRemoval = {
+    id: state.world.nextId(),
+    at: timestampOf(state.world.now()),
+    reason: reason.toLowerCase(),
+    by: reason === 'MANUAL' ? by : null,
+  }
   await dissolve(state, entry, reason === 'MERGE' ? 'merged' : 'dequeued')
   await emitPull(state, pull, 'dequeued', by, { reason })
 }

@@ -132,6 +132,9 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
       })),
     ),
     mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
+    // No other events of the timeline are asked for.
+    timelineItems: () =>
+      listFields(pull.queueRemoval === undefined ? [] : [removalFields(pull.queueRemoval)]),
     isInMergeQueue: entryOf(pull) !== undefined,
     mergeQueueEntry: () => {
       const entry = entryOf(pull)
@@ -139,6 +142,14 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     },
   }
 }
+
+const removalFields = ({ id, at, reason, by }: NonNullable<Pull['queueRemoval']>): Fields => ({
+  __typename: 'RemovedFromMergeQueueEvent',
+  id: nodeId('RemovedFromMergeQueueEvent', id),
+  createdAt: at,
+  reason,
+  actor: by === null ? { __typename: 'Bot', login: 'github-merge-queue' } : actorFields(by),
+})
 
 /** Who opened it from where, and what people put on it. */
 function threadFields(pull: Pull): Fields {

@@ -20,6 +20,7 @@ import { lookAtMalformed, lookAtPull, type Seen } from './look-at-pull.ts'
 import { wishPreview } from './publish/wish-preview.ts'
 import { wishTrial } from './trial/wish-trial.ts'
 import { recordEnd, recordLook } from './record-look.ts'
+import { reportUnserved } from './report-elsewhere.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
 import { secondsToSayReady } from './say-later.ts'
@@ -147,6 +148,7 @@ async function look(
     // It may have been for another branch when a landing of it was begun: what is merged is told on it wherever it is now.
     if (!(await settleBegun(pull, place))) await lookAgain(pull, place, unclearSeconds)
     if (await isLanded(snapshot, place)) await reportMerged(pull, place, { present })
+    else await reportUnserved(snapshot, place, present)
     return undefined
   }
   // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.

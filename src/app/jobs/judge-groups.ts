@@ -161,7 +161,7 @@ async function judgeAlone(
   if (snapshot === null) return bad(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
     return waiting(group, `pull request ${pull} or its base branch has just changed`)
-  const { verdict } = await lookAtPull(snapshot, place)
+  const { verdict } = await lookAtPull(snapshot, place, undefined, { isQueued: true })
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
     case 'merge':

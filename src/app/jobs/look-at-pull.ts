@@ -14,10 +14,12 @@ import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
+import type { State } from '../../ports/state.ts'
+import { removedBy } from '../../landing/queue-removals.ts'
 import type { JobContext } from './job-context.ts'
 import { orderLook, type LookedUp } from './order-look.ts'
 import { trialCheckName } from '../../messages/trial-check.ts'
-import { whatKeepsBack } from './refused-pull.ts'
+import { whatKeepsBack, type KeptBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
 export interface Seen {
@@ -52,14 +54,22 @@ const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
   read: (stored) => tooLargePull.safeParse(stored).data,
 })
 
-type Looking = Required<PullMemory> & LandingStops & Cache
+type Looking = Required<PullMemory> & LandingStops & Cache & State
 
 /** Rejects with a GitError or StoreError. */
 export async function lookAtPull(
   snapshot: Snapshot,
   place: JobContext<Looking>,
   hints?: LookHints,
-  how: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> = {},
+  /** `isMerged`: what stops merging says nothing about it. `isQueued`: whoever removed it before, it is in the merge queue. */
+  {
+    isMerged = false,
+    isQueued = isMerged,
+    ...how
+  }: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> & {
+    readonly isMerged?: boolean
+    readonly isQueued?: boolean
+  } = {},
 ): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
@@ -76,8 +86,13 @@ export async function lookAtPull(
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
-      const kept = await whatKeepsBack(snapshot, place)
-      const verdict = decide({ ...gate, ...kept })
+      const kept: KeptBack = isMerged ? { stopped: [] } : await whatKeepsBack(snapshot, place)
+      const commands = [
+        ...(await store.commands(snapshot.repository, snapshot.pull)),
+        ...seen.commands.map(({ record }) => record),
+      ]
+      const removed = isQueued ? undefined : await removedBy(snapshot, commands, store)
+      const verdict = decide({ ...gate, ...kept, removedBy: removed })
       const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
       return {
         ...seen,

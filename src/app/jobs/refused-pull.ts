@@ -1,11 +1,13 @@
 // What becomes of a refusal: a pull request is parked, or its branch is stopped, and both are tried again by themselves.
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
+import { repositoryKey } from '../../change/repository-key.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { backOff, stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import type { Refusal } from '../../landing/classify-refusal.ts'
 import { knownBranchRules } from '../../examine/known-branch-rules.ts'
-import type { Cache } from '../../ports/cache.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 import type { GreenReport } from '../edge/jobs-of-delivery.ts'
@@ -46,15 +48,39 @@ export async function whatKeepsBack(
   }
 }
 
+const met = z.object({ text: z.string(), pull: z.number() })
+/** The unknown text that was met last on a branch since something was merged there, and who met it first. Forgotten, the next is first. */
+const unknownTexts = defineCache<z.infer<typeof met>>('unknown refusal', {
+  version: 1,
+  read: (stored) => met.safeParse(stored).data,
+})
+const metSeconds = 3600
+
+/** Whether another pull request met the same unknown text on the branch. Numbers and commits in it do not count. */
+async function wasMetByAnother(
+  { repository, pull, baseRef }: Snapshot,
+  { reason }: Refusal,
+  { app: { store } }: JobContext<Cache>,
+): Promise<boolean> {
+  const text = reason.replace(/\b(?:[0-9a-f]{7,64}|\d+)\b/g, '#')
+  const key = `${repositoryKey(repository)} ${baseRef}`
+  const first = (await store.getCached(unknownTexts, [key])).get(key)
+  if (first?.text === text && first.pull !== pull) return true
+  await store.putCached(unknownTexts, new Map([[key, { text, pull }]]), metSeconds)
+  return false
+}
+
 /**
- * Parks the pull request, or stops its branch. Words that nobody knows do both, and the pull request waits longer: so the
- * next one is tried before it, and tells whether it was the branch.
+ * Parks the pull request, or stops its branch. An unknown text parks the pull request; when a second one meets the same, it
+ * stops the branch, too, and the pull request waits longer: so another one is tried before it.
  */
 export async function actOnRefusal(
   snapshot: Snapshot,
-  refusal: Refusal,
+  found: Refusal,
   place: JobContext<LandingStops & Cache>,
 ): Promise<void> {
+  const isShared = !found.isKnown && (await wasMetByAnother(snapshot, found, place))
+  const refusal: Refusal = isShared ? { ...found, scope: 'branch' } : found
   const { store, clock, log } = place.app
   const { repository, pull, baseRef } = snapshot
   const now = clock.now()
@@ -112,8 +138,10 @@ export async function pullsWaitingFor(
 /** A merge went through: neither the branch nor this pull request is refused any more. */
 export async function forgetRefusals(
   { repository, pull, baseRef }: Snapshot,
-  { app: { store } }: JobContext<LandingStops>,
+  { app: { store } }: JobContext<LandingStops & Cache>,
 ): Promise<void> {
+  const none = { text: '', pull }
+  await store.putCached(unknownTexts, new Map([[`${repositoryKey(repository)} ${baseRef}`, none]]), 1)
   await store.releasePull(repository, pull)
   await store.resumeLandings({
     repository,

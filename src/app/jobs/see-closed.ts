@@ -9,6 +9,8 @@ import type { JobContext } from './job-context.ts'
 import { lookAgain } from './look-again.ts'
 import { dropPreviews } from './publish/wish-preview.ts'
 import { recordEnd } from './record-look.ts'
+import { isServed } from './is-served.ts'
+import { reportMergedElsewhere } from './report-elsewhere.ts'
 import { reportMerged } from './report-merged.ts'
 import { settleBegun } from './settle-begun.ts'
 import { settleOptions } from './settle-options.ts'
@@ -45,11 +47,22 @@ async function finishClosed(
     if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
       await settle(intent, settleOptions(place))
   // Who is landing it right now knows what GitHub answered, and reads the branch with that.
-  if (!(await settleBegun(snapshot.pull, place))) await lookAgain(snapshot.pull, place, landingSeconds)
+  const isSettled = await settleBegun(snapshot.pull, place)
+  if (!isSettled) await lookAgain(snapshot.pull, place, landingSeconds)
   if (snapshot.state === 'merged') await findLate(snapshot, place)
   const landing = await reportMerged(snapshot.pull, place, { present })
   await recordEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
-  if (landing === undefined) return
+  if (landing === undefined) {
+    const isOpen = (await app.store.openLandings(forge.repository)).some(({ pull }) => pull === snapshot.pull)
+    if (
+      snapshot.state === 'merged' &&
+      isSettled &&
+      !isOpen &&
+      (await isServed(snapshot.baseRef, place, { kept: true }))
+    )
+      await reportMergedElsewhere(snapshot, place, present)
+    return
+  }
   crashPoint('landing-reported')
   await noteTold(snapshot.pull, landing.commit, place)
   await app.store.enqueue({

@@ -12,6 +12,7 @@ import type { ReadyPulls } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
+import { isServed } from './is-served.ts'
 import { standsStill } from './keep-look.ts'
 import { queuedBranches } from './queued-branches.ts'
 import { retryWhereRulesChanged } from './refused-pull.ts'
@@ -56,9 +57,12 @@ export async function sweepRepository(
     app.clock.now(),
   )
   const tips = new Map<string, CommitSha | undefined>()
+  const unserved = new Set<string>()
   for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
+    // A change of the configuration on the default branch moves no other branch.
+    if (!(await isServed(branch, place, { kept: true }))) unserved.add(branch)
   }
   const keyOf = (pull: PullNumber) => pullKey(job.repository, pull)
   const before = await app.store.getCached(
@@ -78,7 +82,8 @@ export async function sweepRepository(
     // Its train looks at it afresh, and has it looked at as a whole where it finds anything.
     if (ready.get(pull) === `${head} ${baseRef}`) continue
     const tip = tips.get(baseRef)
-    const state = `${head} ${tip} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
+    const served = unserved.has(baseRef) ? ' unserved' : ''
+    const state = `${head} ${tip} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}${served}`
     const known = before.get(keyOf(pull))
     // What GitHub refused may depend on checks of others: no list shows those.
     if (known === state && !parked.has(pull)) continue

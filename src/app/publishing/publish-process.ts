@@ -91,6 +91,7 @@ async function openRegistryRoom(
     registry: published,
     digestOfBase: (base, signal) => bases.digestOf(base, signal),
     signingKey: async () => key?.(),
+    signPlatforms: target?.signPlatforms,
   }
 }
 

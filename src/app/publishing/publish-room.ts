@@ -30,6 +30,8 @@ export interface RegistryRoom {
   readonly digestOfBase: CatalogPublisher['digestOf']
   /** Undefined where the operator wants nothing signed. Rejects with an ImageError for a key that cannot be used. */
   readonly signingKey: () => Promise<SigningKey | undefined>
+  /** Whether the key signs each platform's manifest, too. Default: true. */
+  readonly signPlatforms?: boolean | undefined
 }
 
 export type OrderOf<Kind extends PublishOrder['kind']> = Extract<PublishOrder, { kind: Kind }>

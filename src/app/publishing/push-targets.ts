@@ -24,6 +24,8 @@ const target = z.strictObject({
   credentials: z.string().min(1).optional(),
   /** A private key, from the folder of this one: all that is published under this entry is signed with it. */
   signingKey: z.string().min(1).optional(),
+  /** False: of an image for several platforms, the key signs the index alone. */
+  signPlatforms: z.boolean().default(true),
   webhooks: z
     .array(
       z.strictObject({

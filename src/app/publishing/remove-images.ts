@@ -28,7 +28,12 @@ export async function removeImages(
     }
   const going = new Map(unwanted.map(({ digest, tags: own }) => [digest, new Set(own)]))
   const needed = new Map<string, string>()
-  const beside = new Map<string, Beside[]>(unwanted.map(({ digest }) => [digest, []]))
+  const platforms = new Map<string, readonly string[]>()
+  for (const { digest } of unwanted) {
+    const found = await manifestOf(image, { digest }, registry)
+    platforms.set(digest, found ? await childrenOf(image, found, registry) : [])
+  }
+  const beside = new Map<string, Beside[]>([...platforms].flat(2).map((digest) => [digest, []]))
   for (const part of chunks(tags, atOnce))
     await Promise.all(
       part.map(async (tag) => {
@@ -51,7 +56,11 @@ export async function removeImages(
       kept.push({ digest, why: `the tag ${tag} needs it` })
       continue
     }
-    const attachments = await attachmentsOf(image, digest, beside.get(digest) ?? [], publisher, registry)
+    const attachments = new Set<string>()
+    for (const one of [digest, ...(platforms.get(digest) ?? [])])
+      if (!needed.has(one))
+        for (const found of await attachmentsOf(image, one, beside.get(one) ?? [], publisher, registry))
+          attachments.add(found)
     try {
       await publisher.deleteManifest(image, digest)
     } catch (error) {

@@ -1,5 +1,6 @@
 // The first start: the setup page until there is an App, then the bot, with the page that says where the App is installed.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { parse } from 'yaml'
@@ -29,6 +30,8 @@ export async function setUp({
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
+  // Before there is anything to lose: GitHub gives the App's key once.
+  rejectLink(join(settings.dataDirectory, environmentFile))
   const word = makeWord()
   let running: RunningApp | undefined
   const page = await showSetupPage({
@@ -100,8 +103,8 @@ function readManifest(): Readonly<Record<string, unknown>> {
 const environmentFile = 'credentials.env'
 
 /** Writes the new App's credentials where only this account can read them. Returns the file's path. */
-function keepCredentials(app: CreatedApp, dataDirectory: string): string {
-  mkdirSync(dataDirectory, { recursive: true })
+export function keepCredentials(app: CreatedApp, dataDirectory: string): string {
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
   const file = join(dataDirectory, environmentFile)
   const values = {
     APP_ID: String(app.id),
@@ -109,15 +112,32 @@ function keepCredentials(app: CreatedApp, dataDirectory: string): string {
     WEBHOOK_SECRET: app.webhookSecret,
     ...(app.client && { CLIENT_ID: app.client.id, CLIENT_SECRET: app.client.secret }),
   }
-  writeFileSync(
+  writePrivateFile(
     file,
     Object.entries(values)
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
-    { mode: 0o600 },
   )
-  chmodSync(file, 0o600)
   return file
+}
+
+/** Replaces the file by a new one, so that an older one's rights, or a process that has it open, give the content to nobody. */
+function writePrivateFile(file: string, text: string): void {
+  rejectLink(file)
+  const draft = `${file}.${randomUUID()}`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true })
+    renameSync(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function rejectLink(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(
+      `${file} is a symbolic link; remove it: catalog-bot writes credentials to a file of its own`,
+    )
 }
 
 /** The credentials that an earlier setup left in this data directory, as variables. */

@@ -48,6 +48,8 @@ const target = z.strictObject({
   minutes: z.number().int().min(1).max(120).default(20),
   /** Seconds between two looks at the cluster. */
   lookSeconds: z.number().min(0.1).max(60).default(2),
+  /** Whether the policies of docs/cluster-rights.yaml must hold the account to names of trials before anything is written. */
+  confined: z.boolean().default(true),
   /** Whether finalizers of OLM's objects are taken off where OLM does not remove them in time. */
   forceCleanUp: z.boolean().default(false),
 })

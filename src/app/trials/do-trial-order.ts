@@ -2,6 +2,7 @@
 import { usualDeadlines, type Deadlines } from '../../checks/install/trial/deadlines.ts'
 import { targetsOn } from '../../checks/install/trial/try-on-cluster.ts'
 import { closedNetwork } from '../../cluster/closed-network.ts'
+import { awaitConfinement } from '../../cluster/confinement.ts'
 import { ClusterError } from '../../cluster/cluster-error.ts'
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { TrialPlace } from '../../cluster/complete-plan.ts'
@@ -85,14 +86,17 @@ async function tryOn(
     every: target.lookSeconds * 1000,
     onProgress: (says) => (said = says),
   }
+  const open = target.confined ? await awaitConfinement(cluster, patient, deadlines.unreachable) : undefined
+  if (open !== undefined)
+    return { kind: 'failed', why: `the policies of cluster-rights.yaml do not hold this account: ${open}` }
   for (const id of order.abandoned) await cleanUp(id, run)
   await sweepCluster(run)
   if (!targetsOn(await cluster.discover()).includes(trial.target))
     return { kind: 'not-tried', why: `the cluster has no API for ${trial.target}` }
   const places = placesFor(order, target)
   if ('why' in places) return { kind: 'not-tried', why: places.why }
-  const { open, reaches } = target.network
-  const network = open ? undefined : await closedNetwork(cluster, reaches)
+  const { open: isOpen, reaches } = target.network
+  const network = isOpen ? undefined : await closedNetwork(cluster, reaches)
   if (network?.kind === 'unknown') return { kind: 'not-tried', why: network.why }
   const [report] = await tryTrials([trial], {
     ...run,

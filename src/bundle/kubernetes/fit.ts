@@ -81,6 +81,23 @@ const zeros: Readonly<Record<string, Json>> = {
   },
 }
 
+/** Go writes these only where they are not 0 or false: they are marked omitempty, and no pointers (k8s.io/api v0.36). */
+const omittedZeros: ReadonlySet<string> = new Set(
+  (
+    'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
+    'timeoutSeconds periodSeconds successThreshold failureThreshold stdin stdinOnce tty hostNetwork hostPID hostIPC ' +
+    'minReadySeconds paused generation observedGeneration preserveUnknownFields deprecated priority exclusiveMaximum ' +
+    'exclusiveMinimum uniqueItems nullable x-kubernetes-embedded-resource x-kubernetes-int-or-string'
+  ).split(' '),
+)
+/** Pointers with the name of one of those; a webhook of a ClusterServiceVersion has no definition. */
+const pointers: ReadonlySet<string> = new Set([
+  'core.v1.AzureDiskVolumeSource.readOnly',
+  'core.v1.CSIVolumeSource.readOnly',
+  'core.v1.PodSpec.priority',
+  '.timeoutSeconds',
+])
+
 class Fitter {
   readonly misfits: Misfit[] = []
   private values = mostValues
@@ -93,7 +110,8 @@ class Fitter {
     if (path.length > maxDepth || this.values-- <= 0) return undefined
     if (typeof type === 'string') return this.scalar(type, value, path)
     if (isList(type)) return this.list(type[0], value, path)
-    return 'fields' in type ? this.struct(type.fields, value, path) : this.map(type.values, value, path)
+    if (!('fields' in type)) return this.map(type.values, value, path)
+    return this.struct(type.fields, value, path, typeof written === 'string' ? written : '')
   }
 
   private scalar(type: string, value: Value, path: Path): Json | undefined {
@@ -106,7 +124,12 @@ class Fitter {
     return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
   }
 
-  private struct(written: Readonly<Record<string, WrittenType>>, value: Value, path: Path): Json | undefined {
+  private struct(
+    written: Readonly<Record<string, WrittenType>>,
+    value: Value,
+    path: Path,
+    definition: string,
+  ): Json | undefined {
     if (value.kind !== 'map') return this.mismatch('an object', value, path)
     const fields = fieldsOf(written)
     const result: [string, Json][] = []
@@ -119,7 +142,9 @@ class Fitter {
       }
       if (inner.kind !== 'null') present.add(key)
       const fitted = this.fit(field.type, inner, [...path, key])
-      if (fitted !== undefined) result.push([key, fitted])
+      const isZero = (fitted === 0 || fitted === false) && !field.isRequired
+      const isOmitted = isZero && omittedZeros.has(key) && !pointers.has(`${definition}.${key}`)
+      if (fitted !== undefined && !isOmitted) result.push([key, fitted])
     }
     for (const [key, { isRequired }] of fields)
       if (isRequired && !present.has(key))

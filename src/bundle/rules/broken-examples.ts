@@ -5,7 +5,7 @@ export const brokenExamples = defineRule<{ annotation: string }>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'The examples of a ClusterServiceVersion are JSON',

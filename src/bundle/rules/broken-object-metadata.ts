@@ -5,7 +5,7 @@ import { metadataProblems } from '../kubernetes/metadata-problems.ts'
 import { dataOf } from '../manifest-document.ts'
 
 export const brokenObjectMetadata = defineRule<
-  { file: string; kind: string; name: string; problem: string },
+  { file: string; kind: string; name: string; problem: string; isNamespace: boolean },
   OfBundle
 >({
   id: 'broken-object-metadata',
@@ -16,7 +16,9 @@ export const brokenObjectMetadata = defineRule<
   since: '0.1.0',
   network: true,
   title: 'The metadata of manifests is such that an API server takes them',
-  say: ({ kind, name, problem }) => ({
+  say: ({ kind, name, problem, isNamespace }) => ({
+    // OLM puts its own in its place.
+    ...(isNamespace && { severity: 'warning' as const }),
     what: `the ${`${kind} ${name}`.trimEnd()} cannot be created: ${problem}`,
     why: '`opm alpha bundle validate` refuses the bundle. OLM chooses the namespace of what it creates; other objects have none.',
     fix: 'Correct the metadata, or take the field out.',
@@ -26,7 +28,11 @@ export const brokenObjectMetadata = defineRule<
       if (kind === 'ClusterServiceVersion') continue
       const metadata = dataOf(valueAt(tree, 'metadata'))
       for (const [path, problem] of metadataProblems(metadata === undefined ? {} : { metadata }))
-        yield { file, path, data: { file, kind, name, problem } }
+        yield {
+          file,
+          path,
+          data: { file, kind, name, problem, isNamespace: path.at(-1) === 'namespace' },
+        }
     }
   },
 })

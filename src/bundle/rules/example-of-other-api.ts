@@ -7,7 +7,7 @@ export const exampleOfOtherApi = defineRule<{ api: string }, OfBundle>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'Examples are of APIs that the bundle provides',

@@ -7,7 +7,7 @@ export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, OfBund
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'Owned CRDs are told by their name alone',

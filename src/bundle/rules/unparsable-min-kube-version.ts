@@ -3,7 +3,7 @@ import { parseVersion } from '../../catalog/versions/version.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle>({
+export const unparsableMinKubeVersion = defineRule<{ version: string; isPrefixed: boolean }, OfBundle>({
   id: 'unparsable-min-kube-version',
   check: 'images',
   overridable: true,
@@ -12,14 +12,20 @@ export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle
   since: '0.1.0',
   network: true,
   title: 'minKubeVersion of a bundle is a version',
-  say: ({ version }) => ({
+  say: ({ version, isPrefixed }) => ({
+    ...(isPrefixed && { severity: 'warning' as const }),
     what: `minKubeVersion is "${version}", which is not a version`,
-    why: 'OLM cannot compare it, and the requirement is never met.',
+    why: isPrefixed
+      ? '`opm alpha bundle validate` rejects it. OLM ignores the "v".'
+      : 'OLM cannot compare it, and the requirement is never met.',
     fix: 'Write three numbers: 1.25.0.',
   }),
   *find({ csv }) {
     const version = textOf(at(csv.data, 'spec', 'minKubeVersion'))
     if (version.trim() !== '' && !parseVersion(version).ok)
-      yield { path: ['spec', 'minKubeVersion'], data: { version } }
+      yield {
+        path: ['spec', 'minKubeVersion'],
+        data: { version, isPrefixed: version.startsWith('v') && parseVersion(version.slice(1)).ok },
+      }
   },
 })

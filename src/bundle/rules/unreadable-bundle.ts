@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 
-export const unreadableBundle = defineRule<{ reason: string }>({
+export const unreadableBundle = defineRule<{ reason: string; isEmpty?: true }>({
   id: 'unreadable-bundle',
   check: 'images',
   judges: 'bundle',

@@ -29,6 +29,8 @@ function judgePackage(sources: PackageSources): Finding[] {
     ...sources.touched.flatMap(({ root, findings }) =>
       findings.map((one): Finding => ({
         ...one,
+        // Nothing is released of a directory that holds no bundle.
+        ...(one.data?.['isEmpty'] === true && { severity: 'warning' as const }),
         at: one.at ? { ...one.at, file: `${root}/${one.at.file}` } : { file: root, line: 1, column: 1 },
       })),
     ),

@@ -13,6 +13,8 @@ import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { findIn } from '../validation/upgrade/upgrade-rule.ts'
 import type { Becoming } from './becoming.ts'
 import { bundleDirectoryRules } from './rules.ts'
+import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
+import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 
 /**
  * Findings at places of the pull request. The configuration's word on rules is still to be heard. `told`: what is wrong
@@ -36,11 +38,12 @@ function isToldAlready({ directory, kind }: Becoming, told: readonly Finding[]):
   return told.some(
     ({ at, rule, severity }) =>
       at?.file.startsWith(`operators/${directory}/`) === true &&
-      (severity === 'error' || (kind === 'directories' && ofPlaces.has(rule))),
+      (severity === 'error' || (kind === 'directories' ? ofPlaces : ofSettings).has(rule)),
   )
 }
 
 const ofPlaces: ReadonlySet<string> = new Set(bundleDirectoryRules.map(({ id }) => id))
+const ofSettings: ReadonlySet<string> = new Set([malformedPackageSettings.id, releaseConfigMismatch.id])
 
 /** Directories say of a bundle only where it stands: what is in it, or was taken away, is judged where it lies. */
 const ofDirectories: ReadonlySet<string> = new Set(['bundle-removed', 'bundle-edited', 'package-removed'])

@@ -19,9 +19,10 @@ import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
 /** Everything about the places of the touched bundles of a package. `settings` are those of the result, where they can be read. */
 export function* judgePlaces(sources: PackageSources, settings: CiYaml | undefined): Generator<Finding> {
   for (const { bundle, facts } of presentBundles(sources)) {
-    yield* judgeNames(bundle, facts, sources)
+    const hasTemplates = settings?.fbc?.enabled === true
+    yield* judgeNames(bundle, facts, sources, hasTemplates)
     // Catalogs of packages with templates of their own take edges and channels from these.
-    if (settings?.fbc?.enabled !== true) yield* judgeEdges(bundle, facts, sources, settings)
+    if (!hasTemplates) yield* judgeEdges(bundle, facts, sources, settings)
   }
   for (const bundle of sources.touched) if (bundle.kind === 'removed') yield* judgeRemoval(bundle, sources)
 }
@@ -30,7 +31,12 @@ function placeIn({ root }: TouchedBundle): (said: Said) => Location {
   return ({ at }) => ({ ...at, file: `${root}/${at.file}` })
 }
 
-function* judgeNames(bundle: TouchedBundle, facts: BundleFacts, sources: PackageSources): Generator<Finding> {
+function* judgeNames(
+  bundle: TouchedBundle,
+  facts: BundleFacts,
+  sources: PackageSources,
+  hasTemplates: boolean,
+): Generator<Finding> {
   const placeOf = placeIn(bundle)
   const { name, version, package: its } = facts
   if (version && version.text !== bundle.version)
@@ -54,6 +60,7 @@ function* judgeNames(bundle: TouchedBundle, facts: BundleFacts, sources: Package
     yield finding(bundleDirectoryNameTaken, placeOf(name), {
       name: name.text,
       other: `operators/${sources.directory}/${other}`,
+      hasTemplates,
     })
   if (version && its && !isConventional(name.text, version.text, its.text, sources))
     yield finding(unconventionalBundleName, placeOf(name), {
@@ -91,7 +98,8 @@ function* judgeEdges(
   const name = facts.name?.text ?? bundle.version
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
   const itself = replaces !== undefined && replaces.text === facts.name?.text
-  if (replaces && (itself || !exists(replaces.text, sources)))
+  // The other modes order bundles by their versions.
+  if (isByName && replaces && (itself || !exists(replaces.text, sources)))
     yield finding(bundleDirectoryEdgeToNowhere, placeOf(replaces), { name, replaced: replaces.text, itself })
   const unknown = skips.filter(({ text }) => !exists(text, sources))
   const [first] = unknown

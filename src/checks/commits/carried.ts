@@ -13,15 +13,17 @@ import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
 /** Findings about the commits of a pull request. None where nobody looked at them. */
-export function judgeCarried({ carried, demandsSignatures = false }: CheckInput): Finding[] {
+export function judgeCarried({ carried, change, demandsSignatures = false }: CheckInput): Finding[] {
   if (carried === undefined) return []
   const { isWhole, commits, largeFiles, pulls } = carried
   if (!isWhole) return [finding(tooManyCommits, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
+  // Merging edited workflows is decided with the files outside packages; what is taken back, no reviewer sees.
+  const isVisible = change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)
   const unsigned = demandsSignatures ? commits.filter(({ isSigned }) => !isSigned) : []
   return [
-    ...(edits.length > 0 ? [finding(workflowEditInHistory, undefined, named(edits))] : []),
+    ...(edits.length > 0 ? [finding(workflowEditInHistory, undefined, { ...named(edits), isVisible })] : []),
     ...(unreadable.length > 0 ? [finding(unreadableCommit, undefined, named(unreadable))] : []),
     ...(unsigned.length > 0 ? [finding(unsignedCommit, undefined, named(unsigned))] : []),
     ...largeFiles.map((blob) => finding(oversizedFileInHistory, undefined, { blob })),

@@ -72,7 +72,7 @@ export interface InstallReport {
   readonly channels: readonly ChannelInstall[]
 }
 
-/** The worst of several: what certainly fails counts more than what nobody knows. */
+/** The worst of several: a certain failure counts more than an open question. Of none it is unknown. */
 export function worstOf(all: readonly Installs[]): Installs {
-  return all.includes('no') ? 'no' : all.includes('unknown') ? 'unknown' : 'yes'
+  return all.includes('no') ? 'no' : all.includes('unknown') || all.length === 0 ? 'unknown' : 'yes'
 }

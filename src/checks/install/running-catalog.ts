@@ -3,7 +3,7 @@
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import type { InstallStep, Remark } from './install-report.ts'
-import { step } from './steps/step.ts'
+import { leftOut, step } from './steps/step.ts'
 import { targets } from './targets.ts'
 
 /** What became of asking one server. */
@@ -56,9 +56,10 @@ export function runningStep(
     readonly head?: string | undefined
   },
 ): InstallStep {
-  const title = 'The catalog runs'
-  if (running === undefined)
-    return { id: 'running', title, outcome: 'left out', facts: ['no server was asked'], remarks: [] }
+  // Without an image it was not seen to start: only a server was asked what is in it.
+  const title = running?.images.length ? 'The catalog runs' : 'A server answers from the catalog'
+  if (running === undefined || running.asked.length + running.images.length === 0)
+    return leftOut('running', title, 'no server was asked')
   const facts: string[] = []
   const remarks: Remark[] = []
   const refuse = (says: string) => remarks.push({ kind: 'refused', says, targets })
@@ -74,7 +75,7 @@ export function runningStep(
           `${asked.server} ${asked.isPart ? `lists ${about.package}` : `lists ${asked.packages.length} packages`}, and gives ${asked.bundles.length} bundles of ${about.package}`,
         )
     }
-  if (running.images.length === 0) facts.push('no image was built of it, so no config could be looked at')
+  if (running.images.length === 0) facts.push('it is in no image, so how it starts was not checked')
   for (const image of running.images) {
     const { problems, warnings } = judgeImage(image)
     for (const says of problems) remarks.push({ kind: 'refused', says, targets: ['OLM v0'] })

@@ -30,13 +30,15 @@ export interface InstallPlan {
   readonly request: InstallRequest
   readonly channels: readonly {
     readonly resolution: ChannelResolution
-    readonly bundles: readonly BundleBlob[]
+    readonly bundles: readonly PlannedBundle[]
   }[]
   /** Why opm would not serve the catalog; absent where it would. */
   readonly refusal?: string
   /** Every bundle whose content decides something. */
   readonly toOpen: readonly BundleBlob[]
 }
+
+export type PlannedBundle = Pick<OpenedBundle, 'blob' | 'targets'>
 
 export interface JudgeOptions extends Tools {
   /** It must install with these; where none is named, with whichever OLM takes its format. */
@@ -54,10 +56,10 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
   const channels = request.channels.map((channel) => {
     const resolution = test.resolveChannel(packageName, channel)
-    return { resolution, bundles: bundlesIn(resolution, test) }
+    return { resolution, bundles: bundlesIn(resolution, test, request) }
   })
   const opened = channels.flatMap(({ resolution: { oldHead }, bundles }) => [
-    ...bundles,
+    ...bundles.map(({ blob }) => blob),
     ...(oldHead ? [oldHead] : []),
   ])
   return {
@@ -68,12 +70,30 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
   }
 }
 
-/** The bundle itself, and of what comes along whatever is not as it was published before. */
-function bundlesIn({ fresh }: ChannelResolution, test: CatalogUnderTest): readonly BundleBlob[] {
-  if (fresh.kind !== 'installs') return []
-  const root = test.bundleOf(fresh.root)
-  const others = fresh.companions.flatMap(({ entry }) => test.bundleOf(entry) ?? [])
-  return [...(root ? [root] : []), ...others.filter((blob) => !isSame(blob, test.bundleBefore(blob)))]
+/**
+ * The bundle that each target installs, and of what comes along whatever is not as it was published before. RukPak resolves
+ * nothing: where OLM v0 has no bundle for it, it installs the head.
+ */
+function bundlesIn(
+  { fresh, head, v1 }: ChannelResolution,
+  test: CatalogUnderTest,
+  { catalog, package: packageName }: InstallRequest,
+): readonly PlannedBundle[] {
+  const resolved = fresh.kind === 'installs'
+  const root = resolved
+    ? test.bundleOf(fresh.root)
+    : catalog.bundles.find((blob) => blob.package === packageName && blob.name === head)
+  const newest = v1.kind === 'resolved' ? v1.bundle : undefined
+  const others = resolved ? fresh.companions.flatMap(({ entry }) => test.bundleOf(entry) ?? []) : []
+  const installs = (target: Target) =>
+    target === 'OLM v0' ? resolved : target !== 'OLM v1' || root === newest
+  return [
+    ...(root ? [{ blob: root, targets: targets.filter(installs) }] : []),
+    ...(newest && newest !== root ? [{ blob: newest, targets: ['OLM v1'] as const }] : []),
+    ...others
+      .filter((blob) => !isSame(blob, test.bundleBefore(blob)))
+      .map((blob) => ({ blob, targets: ['OLM v0'] as const })),
+  ]
 }
 
 function isSame(now: BundleBlob, before: BundleBlob | undefined): boolean {
@@ -98,23 +118,22 @@ export function judgeInstall(
 function judgeChannel(
   plan: InstallPlan,
   resolution: ChannelResolution,
-  bundles: readonly BundleBlob[],
+  bundles: readonly PlannedBundle[],
   contentOf: (blob: BundleBlob) => BundleContent,
   options: JudgeOptions,
 ): ChannelInstall {
-  const opened = bundles.map((blob): OpenedBundle => ({ blob, content: contentOf(blob) }))
+  const opened = bundles.map((one): OpenedBundle => ({ ...one, content: contentOf(one.blob) }))
   const { oldHead, fresh } = resolution
   const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
   const [root] = opened
   const known = formatOf(root?.content)
-  const format = known ?? 'registry+v1'
   const steps = [
     catalogStep(plan.refusal),
     graphStep(resolution),
     resolutionStep(resolution),
     headStep(resolution),
     upgradesStep(resolution),
-    ...contentSteps(opened, before, format, options),
+    ...contentSteps(opened, before, known, options),
     runningStep(options.running, {
       catalog: plan.request.catalog,
       package: plan.request.package,
@@ -122,8 +141,8 @@ function judgeChannel(
       head: resolution.head,
     }),
   ]
-  const acceptance = targets.map((target) => acceptanceOf(target, format, steps))
-  const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(format)
+  const acceptance = targets.map((target) => acceptanceOf(target, known, steps, opened))
+  const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(known ?? 'registry+v1')
   const installs = worstOf(
     acceptance
       .filter(({ target }) => wanted.includes(target))
@@ -146,7 +165,7 @@ function judgeChannel(
     acceptance,
     wanted,
     provisioner: known ? provisionerChecklist(known) : [],
-    objects: objectsOf(root?.content),
+    objects: fresh.kind === 'installs' ? objectsOf(root?.content) : [],
   }
 }
 
@@ -159,19 +178,28 @@ function usualTargets(format: BundleFormat): readonly Target[] {
   return format === 'registry+v1' ? ['OLM v0'] : targetsOf(format)
 }
 
+/** Yes only of a bundle that this target installs and that was opened, in a format that it takes. */
 function acceptanceOf(
   target: Target,
-  format: BundleFormat,
+  known: BundleFormat | undefined,
   steps: readonly InstallStep[],
+  opened: readonly OpenedBundle[],
 ): ChannelInstall['acceptance'][number] {
-  if (!targetsOf(format).includes(target)) return { target, installs: 'other format', because: [] }
+  if (known && !targetsOf(known).includes(target)) return { target, installs: 'other format', because: [] }
   const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))
   const because = (kind: Remark['kind']) => [
     ...new Set(remarks.filter((remark) => remark.kind === kind).map(({ says }) => says)),
   ]
   const refused = because('refused')
   if (refused.length > 0) return { target, installs: 'no', because: refused }
-  const open = because('unknown')
+  const its = opened.filter((bundle) => bundle.targets.includes(target))
+  const open = [
+    ...because('unknown'),
+    ...(its.length === 0 ? [`no bundle was found that ${target} would install, so none was opened`] : []),
+    ...its
+      .filter(({ content }) => content.kind === 'bundle' && !targetsOf(content.facts.format).includes(target))
+      .map(({ blob }) => `${blob.name}: its format is none that ${target} takes`),
+  ]
   return open.length > 0
     ? { target, installs: 'unknown', because: open }
     : { target, installs: 'yes', because: [] }

@@ -12,8 +12,8 @@ const formatOf: Readonly<Record<Target, BundleFormat>> = {
   'RukPak helm': 'helm+v3',
 }
 
-/** Those that take a bundle of the format. */
-export function targetsOf(format: BundleFormat): readonly Target[] {
+/** Those that take a bundle of the format: none where it shows none. */
+export function targetsOf(format: BundleFormat | undefined): readonly Target[] {
   return targets.filter((target) => formatOf[target] === format)
 }
 

@@ -33,6 +33,7 @@ function imageCommand(program: Command, name: string): Command {
     .addOption(repeatable('--annotation <key=value>', 'an annotation: where the image comes from'))
     .option('--key <file>', 'with --push: sign the image and its provenance with this private key')
     .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
+    .option('--no-recursive', 'of an image for several platforms, sign the index alone')
     .option('--no-provenance', 'with --push: put no bill of images and no provenance beside the image')
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
@@ -120,6 +121,7 @@ function addVerify(program: Command): void {
     .description('check that an image is signed by a key, and print what its provenance says')
     .argument('<image>', 'an image reference, by tag or digest')
     .requiredOption('--key <file>', 'the public key, in PEM (cosign.pub)')
+    .option('--no-recursive', "of an image for several platforms, check the index's signature alone")
     .option('--signed-as <repository>', 'the repository that it was signed in, where this is a copy of it')
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
@@ -130,7 +132,7 @@ function addVerify(program: Command): void {
     command,
     ['verify quay.io/example/catalog:v4.20 --key cosign.pub'],
     `It accepts what \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, if the signature is for this
-repository. Attestations may be missing; where there are some, one must be by the key. Exit code: 0 if the image is verified,
+repository and each platform's manifest is signed, too. Attestations may be missing; where there are some, one must be by the key. Exit code: 0 if the image is verified,
 1 if not, 2 if the command could not run.`,
   )
 }
@@ -142,12 +144,13 @@ function addSign(program: Command): void {
     .argument('<image>', 'an image reference, by tag or digest')
     .requiredOption('--key <file>', 'the private key: as cosign keeps it (cosign.key), or PKCS #8 in PEM')
     .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
+    .option('--no-recursive', 'of an image for several platforms, sign the index alone')
     .addOption(insecureRegistry())
     .action(async (image: string, options: SignOptions) => (await import('../sign.ts')).sign(image, options))
   explain(
     command,
     ['sign quay.io/example/catalog:v4.20 --key cosign.key'],
-    `The digest that the tag names now is signed; signatures that are there stay. An image that the key has signed already is
+    `The digest that the tag names now is signed, with each platform's manifest below it; signatures that are there stay. An image that the key has signed already is
 left as it is. Exit code: 0, or 2 if the command could not run.`,
   )
 }

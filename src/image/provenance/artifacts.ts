@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import type { Attachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
 import type { ImageReference } from '../../go/reference/image-reference.ts'
-import { mediaTypes } from '../../registry/manifest.ts'
+import { mediaTypes, type IndexEntry } from '../../registry/manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
 import { billType } from './bill-of-images.ts'
 import { envelopeType, inTotoType } from './envelope.ts'
 import { simpleSigningType } from './simple-signing.ts'
@@ -37,6 +38,29 @@ export async function subjectOf(
   const { digest, mediaType, bytes } = await registry.fetchManifest(reference)
   const { host, repository } = reference
   return { host, repository, digest, mediaType, size: bytes.length }
+}
+
+const maxPlatforms = 200
+
+/** Every manifest below an index, nested ones first; none below an image for one platform. Nodes pull these by digest. */
+export async function platformsOf(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  image: ImageReference & { readonly digest: string },
+  found = new Map<string, Subject & Pick<IndexEntry, 'platform'>>(),
+): Promise<readonly (Subject & Pick<IndexEntry, 'platform'>)[]> {
+  const { host, repository, digest } = image
+  const { manifest } = await registry.fetchManifest({ host, repository, digest })
+  if (manifest.kind !== 'index') return []
+  for (const { mediaType, digest, size, platform } of manifest.manifests) {
+    if (found.has(digest)) continue
+    const one = { host, repository, digest, mediaType, size, ...(platform && { platform }) }
+    if (mediaType === mediaTypes.ociIndex || mediaType === mediaTypes.dockerList)
+      await platformsOf(registry, one, found)
+    found.set(digest, one)
+    if (found.size > maxPlatforms)
+      throw new RegistryError('unsupported', `it has more than ${maxPlatforms} manifests`)
+  }
+  return [...found.values()]
 }
 
 export const signatureAnnotation = 'dev.cosignproject.cosign/signature'

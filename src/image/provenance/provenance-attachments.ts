@@ -6,6 +6,7 @@ import type { Attachment } from '../catalog-publisher.ts'
 import {
   attestationAttachment,
   billAttachment,
+  platformsOf,
   provenanceAttachment,
   repositoryName,
   sha256Of,
@@ -29,6 +30,8 @@ export interface ProvenanceOrder {
   readonly build: BuildRecord
   /** Default: nothing is signed. */
   readonly key?: SigningKey
+  /** Default: true. */
+  readonly signPlatforms?: boolean | undefined
 }
 
 type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
@@ -36,7 +39,7 @@ type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 /** In the order in which to attach them: the signature last, so what is signed is complete. */
 export async function provenanceAttachments(
   registry: Reader,
-  { image, listed, build, key }: ProvenanceOrder,
+  { image, listed, build, key, signPlatforms }: ProvenanceOrder,
 ): Promise<readonly Attachment[]> {
   const signed: SignedImage = { repository: repositoryName(image), digest: image.digest }
   const bill = billAttachment(image, billOfImages(signed, listed, build.version))
@@ -44,15 +47,14 @@ export async function provenanceAttachments(
   if (!key) return [bill, provenanceAttachment(image, statement)]
   const attestations = await signedLayers(registry, image, 'att')
   const isAttested = await isAttestedBy(registry, image, attestations, key)
-  const signature = await signatureFor(registry, image, key)
   return [
     bill,
     ...(isAttested ? [] : [attestationAttachment(image, signedEnvelope(statement, key), attestations)]),
-    ...(signature ? [signature] : []),
+    ...(await signaturesFor(registry, image, key, signPlatforms)),
   ]
 }
 
-/** Whether the key has signed and attested this image already: then all that belongs to it is there. */
+/** Whether the key has signed and attested this image already; its platforms' manifests may lack their signatures. */
 export async function isVouchedFor(registry: Reader, image: Subject, key: SigningKey): Promise<boolean> {
   if ((await signatureFor(registry, image, key)) !== undefined) return false
   return isAttestedBy(registry, image, await signedLayers(registry, image, 'att'), key)
@@ -69,6 +71,25 @@ async function isAttestedBy(
   for (const layer of layers)
     if ('provenance' in (await readAttestation(registry, image, layer, signed, verifier))) return true
   return false
+}
+
+/**
+ * The signatures by this key that are missing: of each platform's manifest, as `cosign sign --recursive` makes them, and of
+ * the image last. A policy of a cluster may ask for the one of the manifest that its node pulls.
+ */
+export async function signaturesFor(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  image: Subject,
+  key: SigningKey,
+  signPlatforms = true,
+): Promise<readonly Attachment[]> {
+  const platforms = signPlatforms ? await platformsOf(registry, image) : []
+  const missing: Attachment[] = []
+  for (const one of [...platforms, image]) {
+    const attachment = await signatureFor(registry, one, key)
+    if (attachment) missing.push(attachment)
+  }
+  return missing
 }
 
 /** The image's signature beside those that are there; undefined where one by this key is. */

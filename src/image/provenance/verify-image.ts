@@ -3,7 +3,7 @@
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
-import { repositoryName, signatureAnnotation, type ArtifactLayer } from './artifacts.ts'
+import { platformsOf, repositoryName, signatureAnnotation, type ArtifactLayer } from './artifacts.ts'
 import { envelopeType, openEnvelope } from './envelope.ts'
 import { payloadProblem, simpleSigningType, type SignedImage } from './simple-signing.ts'
 import { payloadOf, signedLayers } from './signed-layers.ts'
@@ -17,15 +17,24 @@ export interface Verification {
   readonly signatures: number
   /** Why each of the others does not count. */
   readonly refused: readonly string[]
+  /** Of each manifest below an index, which nodes pull by digest; empty unless asked for. */
+  readonly platforms: readonly PlatformVerification[]
   /** What attestations by the key say. */
   readonly provenance: readonly Provenance[]
   /** Why each of the others does not count. */
   readonly refusedAttestations: readonly string[]
 }
 
+type PlatformVerification = Pick<Verification, 'digest' | 'signatures' | 'refused'> & {
+  /** `linux/arm64`; '' where the index does not say. */
+  readonly platform: string
+}
+
 export interface VerifyOptions {
   /** The repository that the signature is for. Default: the one that the image is in; another one for a mirror. */
   readonly signedAs?: string
+  /** Whether the manifests below an index are checked, too. Default: true. */
+  readonly recursive?: boolean
 }
 
 type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
@@ -39,19 +48,22 @@ export async function verifyImage(
   registry: Reader,
   reference: ImageReference,
   key: VerifyingKey,
-  { signedAs }: VerifyOptions = {},
+  { signedAs, recursive = true }: VerifyOptions = {},
 ): Promise<Verification> {
   // What the tag names now is what is judged from here on.
   const { digest } = await registry.fetchManifest(reference)
   const { host, repository } = reference
   const at = { host, repository, digest }
   const image: SignedImage = { repository: signedAs ?? repositoryName(at), digest }
-  const refused: string[] = []
-  let signatures = 0
-  for (const layer of await signedLayers(registry, at, 'sig')) {
-    const problem = await signatureProblem(registry, at, layer, image, key)
-    if (problem === undefined) signatures++
-    else refused.push(problem)
+  const { signatures, refused } = await readSignatures(registry, at, image, key)
+  const platforms: PlatformVerification[] = []
+  for (const below of recursive ? await platformsOf(registry, at) : []) {
+    const { os, architecture, variant } = below.platform ?? {}
+    platforms.push({
+      digest: below.digest,
+      platform: [os, architecture, variant].filter(Boolean).join('/'),
+      ...(await readSignatures(registry, below, { ...image, digest: below.digest }, key)),
+    })
   }
   const provenance: Provenance[] = []
   const refusedAttestations: string[] = []
@@ -60,7 +72,20 @@ export async function verifyImage(
     if ('provenance' in read) provenance.push(read.provenance)
     else refusedAttestations.push(read.problem)
   }
-  return { digest, signatures, refused, provenance, refusedAttestations }
+  return { digest, signatures, refused, platforms, provenance, refusedAttestations }
+}
+
+async function readSignatures(
+  registry: Reader,
+  at: ImageReference & { readonly digest: string },
+  image: SignedImage,
+  key: VerifyingKey,
+): Promise<Pick<Verification, 'signatures' | 'refused'>> {
+  const layers = await signedLayers(registry, at, 'sig')
+  const problems: (string | undefined)[] = []
+  for (const layer of layers) problems.push(await signatureProblem(registry, at, layer, image, key))
+  const refused = problems.filter((problem) => problem !== undefined)
+  return { signatures: layers.length - refused.length, refused }
 }
 
 /** cosign looks at certificates even where a key is given, and refuses what is wrong with them: we take none. */

@@ -8,7 +8,7 @@ import { subjectOf } from './artifacts.ts'
 import { billType } from './bill-of-images.ts'
 import { inTotoType } from './envelope.ts'
 import type { ListedBundle } from './listed-bundles.ts'
-import { isVouchedFor, provenanceAttachments } from './provenance-attachments.ts'
+import { isVouchedFor, provenanceAttachments, signaturesFor } from './provenance-attachments.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { BuildRecord } from './statement.ts'
 
@@ -18,6 +18,8 @@ export interface VouchRoom {
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
   /** Default: nothing is signed. */
   readonly key?: SigningKey | undefined
+  /** Whether the key signs each platform's manifest, too. Default: true. */
+  readonly signPlatforms?: boolean | undefined
 }
 
 /**
@@ -49,22 +51,31 @@ export interface Vouching {
 
 /** Puts beside an image what is not there yet; what there is of an image stays. True: something was missing. */
 export async function vouchFor(
-  { publisher, registry, key }: VouchRoom,
+  { publisher, registry, key, signPlatforms }: VouchRoom,
   { repository, digest, made }: Vouching,
 ): Promise<boolean> {
   const image = await subjectOf(registry, { ...referenceOf(repository), digest })
-  if (key) {
-    if (await isVouchedFor(registry, image, key)) return false
-  } else {
+  const isVouched = key !== undefined && (await isVouchedFor(registry, image, key))
+  if (!key) {
     const types = new Set(
       (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
     )
     if (types.has(billType) && types.has(inTotoType)) return false
   }
-  const order = { image, ...(await made()), ...(key && { key }) }
-  for (const attachment of await provenanceAttachments(registry, order)) await publisher.attach(attachment)
+  // An index that the key vouches for names its platforms: these may lack no more than their signatures.
+  const attachments =
+    key && isVouched
+      ? await signaturesFor(registry, image, key, signPlatforms)
+      : await provenanceAttachments(registry, {
+          image,
+          ...(await made()),
+          ...(key && { key }),
+          signPlatforms,
+        })
+  if (attachments.length === 0) return false
+  for (const attachment of attachments) await publisher.attach(attachment)
   // A registry that takes a signature need not be one that gives it back.
-  if (key && !(await isVouchedFor(registry, image, key)))
+  if (key && (await signaturesFor(registry, image, key, signPlatforms)).length > 0)
     throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
   return true
 }

@@ -1,11 +1,23 @@
 // From nothing to an App on an organization's repository, in a browser, on a GitHub that refuses as the real one does.
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
 import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
 import { start } from '../../../src/app/start.ts'
+import { keepCredentials, readKeptCredentials } from '../../../src/app/setup/set-up.ts'
 import { storeFolder } from '../../../src/app/settings.ts'
 import { hasBrowser, openBrowser } from '../../browser.ts'
 import { leaveOut } from '../../left-out.ts'
@@ -145,5 +157,43 @@ describe('the setup page', () => {
     const again = await fetch(new URL(`/setup${address.search}`, address))
     expect(await again.text()).not.toContain('name="manifest"')
     expect((await fetch(new URL('/healthz', address))).status).toBe(200)
+  })
+})
+
+describe('the credentials of a new App', () => {
+  const app = {
+    ...{ id: 7, slug: 'bot', url: 'https://github.com/apps/bot', pem: 'a key\nof two lines\n' },
+    webhookSecret: 'a secret',
+  }
+
+  test('go to a file that nobody else could open before, whatever was there', () => {
+    const folder = join(directory, 'kept')
+    mkdirSync(folder)
+    const file = join(folder, 'credentials.env')
+    writeFileSync(file, 'old\n', { mode: 0o644 })
+    const reader = openSync(file, 'r')
+    keepCredentials(app, folder)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readKeptCredentials(folder)).toMatchObject({ APP_ID: '7', WEBHOOK_SECRET: 'a secret' })
+    // A process that had the old file open reads the old content.
+    expect(readFileSync(reader, 'utf8')).toBe('old\n')
+    closeSync(reader)
+    expect(readdirSync(folder)).toEqual(['credentials.env'])
+  })
+
+  test('are not written through a symbolic link, and setup does not start with one there', async () => {
+    const folder = join(directory, 'linked')
+    mkdirSync(folder)
+    const target = join(directory, 'target')
+    writeFileSync(target, '')
+    symlinkSync(target, join(folder, 'credentials.env'))
+    expect(() => keepCredentials(app, folder)).toThrow('symbolic link')
+    expect(readFileSync(target, 'utf8')).toBe('')
+    expect(readdirSync(folder)).toEqual(['credentials.env'])
+    const begun = start({
+      environment: { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' },
+      say: () => undefined,
+    })
+    await expect(begun).rejects.toThrow('symbolic link')
   })
 })

@@ -9,7 +9,14 @@ import { openCluster } from '../../../src/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { coreKinds, olmV0Kinds, olmV1Kinds, openApiServer, ScriptedApi } from '../../cluster/scripted-api.ts'
+import {
+  coreKinds,
+  olmV0Kinds,
+  olmV1Kinds,
+  openApiServer,
+  ScriptedApi,
+  status,
+} from '../../cluster/scripted-api.ts'
 import { playOlmV0, playOlmV1 } from '../../cluster/scripted-olm.ts'
 
 const github = { owner: 'coast', name: 'catalog' }
@@ -21,6 +28,7 @@ const list = `
   quota: {pods: 3, memory: 1Gi}
 - {github: other/catalog, kubeconfig: second}
 - {github: open/catalog, kubeconfig: first, catalogHost: bot.example, network: {open: true}}
+- {github: trusted/catalog, kubeconfig: first, catalogHost: bot.example, confined: false}
 - {github: wide/catalog, kubeconfig: first, catalogHost: bot.example, network: {reaches: [10.1.0.0/16]}}
 `
 const trial: PlannedTrial = {
@@ -105,6 +113,50 @@ test('a trial runs on the cluster that the operator has for the repository, with
     })
     // Its names come before anything that has them.
     expect(news[0]?.id).toBe(answer.kind === 'tried' ? answer.report.id : '')
+  }))
+
+test('nothing is written before the API enforces the policies on the account; where it does not, nothing is tried', () =>
+  inWorld(async ({ api, give }) => {
+    playOlmV0(api, { plans: [['foo.v1']] })
+    const writes = () =>
+      api.requests.filter(({ method, query }) => method !== 'GET' && query.get('dryRun') !== 'All')
+    const abandoned = {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: 'catalog-bot-foo-deadbeef',
+        labels: { 'catalog-bot.io/trial': 'deadbeef', 'catalog-bot.io/expires': '1' },
+      },
+    }
+    api.put(abandoned)
+    api.policiesSince = Infinity
+    expect(await give(order({ abandoned: ['deadbeef'] }))).toEqual({
+      kind: 'failed',
+      why: 'the policies of cluster-rights.yaml do not hold this account: a dry run that creates the Namespace not-of-a-trial was accepted',
+    })
+    expect(writes()).toEqual([])
+    // What the API does not say is no rejection.
+    api.policiesSince = -Infinity
+    api.fault = ({ method }) => (method === 'POST' ? status(503, 'Unavailable', 'restarting') : undefined)
+    expect(await give(order())).toMatchObject({ kind: 'failed' })
+    api.fault = ({ method, path }) =>
+      method === 'POST' && path.endsWith('/clusterrolebindings')
+        ? status(403, 'Forbidden', 'User "trials" cannot create resource "clusterrolebindings"')
+        : undefined
+    expect(await give(order())).toMatchObject({ kind: 'failed' })
+    expect(writes()).toEqual([])
+    api.fault = () => undefined
+    api.policiesSince = api.now + 30_000
+    expect(await give(order())).toMatchObject({
+      kind: 'tried',
+      report: { outcome: { verdict: 'installs' } },
+    })
+    const [first] = writes()
+    expect(first).toBeDefined()
+    expect(api.requests.slice(0, api.requests.indexOf(first!)).at(-1)?.method).toBe('GET')
+    expect(await give(order({ github: { owner: 'trusted', name: 'catalog' } }))).toMatchObject({
+      kind: 'tried',
+    })
   }))
 
 test('what is tried reaches the API of the cluster and what the operator allows, and is not tried where nobody knows how', () =>

@@ -51,6 +51,9 @@ export function difference(ours: Json | undefined, theirs: Json | undefined, pat
   }
   // A quantity that is no pointer is printed where it is zero; there is one such in a pod.
   if (ours === undefined && theirs === '0' && path.endsWith('.resourceFieldRef.divisor')) return undefined
+  // What Go leaves out where it is 0 or false is left out by us, too.
+  if (isAbsent(theirs) && (ours === 0 || ours === false))
+    return `${path}: ours ${text(ours)}, theirs ${text(theirs)}`
   if (ours === theirs || (isNothing(ours) && isNothing(theirs) && (isAbsent(ours) || isAbsent(theirs))))
     return undefined
   return `${path}: ours ${text(ours)}, theirs ${text(theirs)}`

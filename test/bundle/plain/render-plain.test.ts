@@ -61,6 +61,103 @@ describe('a registry+v1 bundle', () => {
     ])
   })
 
+  test('has no 0 and no false where Go leaves them out, and has them where Go points to them', () => {
+    const zeros = {
+      name: 'web',
+      spec: {
+        paused: false,
+        minReadySeconds: 0,
+        replicas: 0,
+        progressDeadlineSeconds: 0,
+        template: {
+          spec: {
+            hostNetwork: false,
+            automountServiceAccountToken: false,
+            priority: 0,
+            volumes: [
+              { name: 'nfs', nfs: { path: '/', server: 's', readOnly: false } },
+              { name: 'csi', csi: { driver: 'd', readOnly: false } },
+            ],
+            containers: [
+              {
+                name: 'c',
+                tty: false,
+                ports: [{ containerPort: 0, hostPort: 0 }],
+                livenessProbe: { initialDelaySeconds: 0, terminationGracePeriodSeconds: 0 },
+                securityContext: { privileged: false, runAsUser: 0 },
+                volumeMounts: [{ name: 'nfs', mountPath: '/', readOnly: false }],
+              },
+            ],
+          },
+        },
+      },
+    }
+    const printed = { priority: 0, jsonPath: '.a', name: 'A', type: 'string' }
+    const version = { name: 'v1', served: false, storage: true, deprecated: false }
+    const openAPIV3Schema = {
+      type: 'object',
+      nullable: false,
+      properties: { paused: { type: 'boolean', default: false, minimum: 0, uniqueItems: false } },
+      'x-kubernetes-preserve-unknown-fields': false,
+    }
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'foos.example.com', generation: 0 },
+      spec: {
+        preserveUnknownFields: false,
+        versions: [{ ...version, additionalPrinterColumns: [printed], schema: { openAPIV3Schema } }],
+      },
+    }
+    const files = new Map(bundleFiles('foo', spec({}, { deployments: [zeros] })))
+    files.set('manifests/crd.yaml', new TextEncoder().encode(JSON.stringify(definition)))
+    const { objects } = renderPlain(files, { installNamespace: 'operators' })
+    const made = (wanted: string) => objects.find(({ kind }) => kind === wanted)?.manifest['spec']
+    expect(made('Deployment')).toEqual({
+      replicas: 0,
+      progressDeadlineSeconds: 0,
+      revisionHistoryLimit: 1,
+      template: {
+        metadata: expect.anything(),
+        spec: {
+          automountServiceAccountToken: false,
+          priority: 0,
+          volumes: [
+            { name: 'nfs', nfs: { path: '/', server: 's' } },
+            { name: 'csi', csi: { driver: 'd', readOnly: false } },
+          ],
+          containers: [
+            {
+              name: 'c',
+              ports: [{ containerPort: 0 }],
+              livenessProbe: { terminationGracePeriodSeconds: 0 },
+              securityContext: { privileged: false, runAsUser: 0 },
+              volumeMounts: [{ name: 'nfs', mountPath: '/' }],
+            },
+          ],
+        },
+      },
+    })
+    const { priority: _, ...column } = printed
+    expect(made('CustomResourceDefinition')).toEqual({
+      versions: [
+        {
+          name: 'v1',
+          served: false,
+          storage: true,
+          additionalPrinterColumns: [column],
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: { paused: { type: 'boolean', default: false, minimum: 0 } },
+              'x-kubernetes-preserve-unknown-fields': false,
+            },
+          },
+        },
+      ],
+    })
+  })
+
   test('has its annotations on the pods, where those of the pod itself win', () => {
     const { objects } = render(spec(), { watchNamespaces: ['operators'] })
     expect(objects[0]?.manifest).toEqual({

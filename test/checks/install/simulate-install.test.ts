@@ -1,7 +1,11 @@
 // A whole install without a cluster: what its steps say, with what it installs, and that nothing unknown is a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { BundleContent } from '../../../src/checks/install/bundle-content.ts'
-import { bundleFacts } from '../../../src/checks/install/bundle-facts.ts'
+import { bundleFacts, type BundleFacts } from '../../../src/checks/install/bundle-facts.ts'
+import { CatalogUnderTest } from '../../../src/checks/install/resolutions.ts'
+import type { RunningCatalog } from '../../../src/checks/install/running-catalog.ts'
+import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
+import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
 import { judgeInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { Target } from '../../../src/checks/install/targets.ts'
@@ -12,6 +16,7 @@ import { smallBundle } from './small-bundle.ts'
 import { writtenBlobs } from './written-catalog.ts'
 
 const chain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
+const unresolvable = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red']
 const tools = {
   packedSize: (bytes: Uint8Array) => bytes.length,
   sha256: (text: string) => text.padEnd(64, '0'),
@@ -49,6 +54,100 @@ describe('a simulated install', () => {
     const install = simulate(chain, { content: { kind: 'unknown', reason: 'the registry is away' } })
     expect(install.installs).toBe('unknown')
     expect(accepted(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
+  })
+
+  describe('says yes only of what was opened', () => {
+    test('RukPak, where OLM resolves nothing, installs the head, and that is opened', () => {
+      const opened: string[] = []
+      const install = simulate(unresolvable, { wanted: ['RukPak registry'], opened })
+      expect(opened).toEqual(['foo.v1.0.0'])
+      expect(install.installs).toBe('yes')
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'no', 'OLM v1': 'no', 'RukPak registry': 'yes' })
+      const content = { kind: 'unknown', reason: 'the registry is away' } as const
+      expect(simulate(unresolvable, { wanted: ['RukPak registry'], content }).installs).toBe('unknown')
+      const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
+      const refused = files('foo.v1.0.0', 'foo', onlyOwn)
+      expect(simulate(unresolvable, { wanted: ['RukPak registry'], content: refused }).installs).toBe('no')
+    })
+
+    test('OLM v1 installs the highest version, and that is opened beside the head', () => {
+      const lines = ['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0']
+      const opened: string[] = []
+      const install = simulate(lines, {
+        opened,
+        contentOf: ({ name, package: its }) =>
+          name === 'foo.v1.1.0' ? { kind: 'missing', reason: 'gone' } : files(name, its),
+      })
+      expect(opened).toEqual(['foo.v1.0.0', 'foo.v1.1.0'])
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'no', 'RukPak registry': 'yes' })
+    })
+
+    test('a channel without a head has nothing for RukPak', () => {
+      const install = simulate(['foo/stable 1.1.0', 'foo/stable 1.0.0'], { wanted: ['RukPak registry'] })
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'no', 'RukPak registry': 'no' })
+    })
+
+    test.each<[string, BundleContent, Target]>([
+      ['what is no bundle', content({}), 'OLM v1'],
+      ['a bundle that was not unpacked', content(undefined, { unpacked: undefined }), 'OLM v0'],
+    ])('not of %s', (_which, given, target) => {
+      expect(accepted(simulate(chain, { content: given }))[target]).toBe('unknown')
+    })
+
+    test('a bundle that nobody could read may be of any format', () => {
+      const given = { kind: 'unknown', reason: 'the registry is away' } as const
+      expect(simulate(chain, { content: given, wanted: ['RukPak plain'] }).installs).toBe('unknown')
+    })
+
+    test('manifests of the catalog do not stand for the image that it names', () => {
+      const given = { ...files('foo.v1.1.0', 'foo'), from: 'catalog' } as BundleContent
+      expect(simulate(chain, { content: given }).installs).toBe('unknown')
+    })
+
+    test('no channel is no yes', () => {
+      const plan = planInstall({ catalog: catalogOf(writtenBlobs(chain)), package: 'foo', channels: [] })
+      expect(judgeInstall(plan, () => files('foo.v1.1.0', 'foo'), { wanted: [] }).installs).toBe('unknown')
+    })
+
+    test('versions that were left out are no yes', () => {
+      const install = simulate(chain, { mostVersions: 1 })
+      expect(outcomes(install)['upgrades']).toBe('unknown')
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'yes' })
+    })
+  })
+
+  describe('leaves a step out that had nothing to do', () => {
+    test.each<[string, string, readonly string[], Simulation]>([
+      ['upgrades', 'no version before', unresolvable, {}],
+      ['unpacking', 'OLM v0 installs none of the bundles', unresolvable, {}],
+      [
+        'unpacking',
+        'manifests of the catalog',
+        chain,
+        { content: content(undefined, { unpacked: undefined }, 'catalog') },
+      ],
+      ['running', 'no server was asked', chain, { running: { asked: [], images: [] } }],
+      ['crds', 'no CRD before', chain, { base: chain.slice(1) }],
+    ])('%s: %s', (id, _why, lines, options) => {
+      expect(outcomes(simulate(lines, options))[id]).toBe('left out')
+    })
+
+    test('a bundle of another format is not unpacked by OLM v0', () => {
+      const plain = content({ 'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' })
+      const install = simulate(chain, { content: plain })
+      expect(outcomes(install)).toMatchObject({ unpacking: 'left out', crds: 'left out' })
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'other format', 'RukPak plain': 'yes' })
+    })
+
+    test('CRDs before that nobody could read are compared with nothing', () => {
+      const install = simulate(chain, {
+        base: chain.slice(1),
+        contentOf: ({ name, package: its }) =>
+          name === 'foo.v1.0.0' ? content(undefined, { crds: undefined }) : files(name, its),
+      })
+      expect(outcomes(install)['crds']).toBe('unknown')
+      expect(accepted(install)).toMatchObject({ 'OLM v0': 'yes', 'OLM v1': 'unknown' })
+    })
   })
 
   test('says no where the image is not there', () => {
@@ -171,17 +270,25 @@ describe('unpacking', () => {
 interface Simulation {
   readonly base?: readonly string[]
   readonly content?: BundleContent
+  readonly contentOf?: (blob: BundleBlob) => BundleContent
   readonly wanted?: readonly Target[]
+  readonly running?: RunningCatalog
+  readonly mostVersions?: number
+  /** Is told the names of the bundles that are to be opened. */
+  readonly opened?: string[]
 }
 
-function simulate(lines: readonly string[], { base, content, wanted = [] }: Simulation = {}): ChannelInstall {
-  const plan = planInstall({
-    catalog: catalogOf(writtenBlobs(lines)),
-    ...(base && { base: catalogOf(writtenBlobs(base)) }),
-    package: 'foo',
-    channels: ['stable'],
-  })
-  const report = judgeInstall(plan, (blob) => content ?? files(blob.name, blob.package), { wanted, ...tools })
+function simulate(
+  lines: readonly string[],
+  { base: baseLines, content: given, contentOf, wanted = [], running, mostVersions, opened }: Simulation = {},
+): ChannelInstall {
+  const catalog = catalogOf(writtenBlobs(lines))
+  const base = baseLines && catalogOf(writtenBlobs(baseLines))
+  const test = new CatalogUnderTest(catalog, base, mostVersions === undefined ? {} : { mostVersions })
+  const plan = planInstall({ catalog, base, package: 'foo', channels: ['stable'] }, test)
+  opened?.push(...plan.toOpen.map(({ name }) => name))
+  const its = contentOf ?? (({ name, package: of }: BundleBlob) => given ?? files(name, of))
+  const report = judgeInstall(plan, its, { wanted, ...(running && { running }), ...tools })
   return report.channels[0] as ChannelInstall
 }
 
@@ -198,7 +305,24 @@ function remarks(install: ChannelInstall): string {
 }
 
 function files(...of: Parameters<typeof smallBundle>): BundleContent {
-  const bundle = smallBundle(...of)
+  return contentOfFiles(smallBundle(...of))
+}
+
+/** Some files, or a sound bundle, of which other facts are told than there are. */
+function content(
+  texts: Readonly<Record<string, string>> | undefined,
+  facts: { readonly [Name in keyof BundleFacts]?: undefined } = {},
+  from: 'image' | 'catalog' = 'image',
+): BundleContent {
+  const encoded = Object.entries(texts ?? {}).map(([path, text]): [string, Uint8Array] => [
+    path,
+    new TextEncoder().encode(text),
+  ])
+  const all = contentOfFiles(texts ? new Map(encoded) : smallBundle('foo.v1.1.0', 'foo'))
+  return { ...all, from, facts: { ...all.facts, ...facts } as BundleFacts }
+}
+
+function contentOfFiles(bundle: BundleFiles): Extract<BundleContent, { readonly kind: 'bundle' }> {
   const { packedSize } = tools
   return {
     kind: 'bundle',

@@ -1,6 +1,6 @@
 // A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM v0 unpacks a
 // bundle, and that of the pod with which RukPak does (whose log it gives to the API), with the bundle's files from a folder; and
-// it says of images that nobody has what a kubelet would say. All other pods go to kwok's node, which only says that they run.
+// it says of images that nobody has what a kubelet would say. Of all other pods it only says that they run.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -80,7 +80,7 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
       const { body } = await plane.ask('GET', '/api/v1/pods')
       for (const pod of (body['items'] ?? []) as Pod[]) {
         // What is deleted goes when its kubelet says that nothing of it runs.
-        if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName === 'stand-in')
+        if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName !== undefined)
           await plane.ask(
             'DELETE',
             `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`,
@@ -106,10 +106,10 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
       apiVersion: 'v1',
       kind: 'Binding',
       metadata: { name },
-      target: { apiVersion: 'v1', kind: 'Node', name: isUnpacking || missing ? 'stand-in' : 'pretended' },
+      target: { apiVersion: 'v1', kind: 'Node', name: 'stand-in' },
     })
     if (missing) return says(path, { phase: 'Pending', containerStatuses: [cannotPull(missing)] })
-    if (!isUnpacking) return
+    if (!isUnpacking) return says(path, runningStatus(pod))
     const extract = pod.spec.containers.find(({ name: its }) => its === (isForRukPak ? 'bundle' : 'extract'))
     const image =
       (isForRukPak ? extract?.image : extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value) ??
@@ -164,6 +164,28 @@ export async function startStandIn({ plane, opm, bundles }: StandInOptions): Pro
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** As a kubelet reports a pod whose containers have all started and are ready. */
+function runningStatus({ spec }: Pod): object {
+  const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
+  const isTrue = (type: string) => ({ type, status: 'True', lastTransitionTime: now })
+  return {
+    phase: 'Running',
+    startTime: now,
+    podIP: '192.0.2.20',
+    podIPs: [{ ip: '192.0.2.20' }],
+    conditions: ['Initialized', 'ContainersReady', 'Ready', 'PodScheduled'].map(isTrue),
+    containerStatuses: spec.containers.map(({ name, image }) => ({
+      name,
+      image,
+      imageID: image,
+      ready: true,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: now } },
+    })),
   }
 }
 

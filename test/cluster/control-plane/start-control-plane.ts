@@ -1,5 +1,5 @@
-// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager, kwok for nodes and
-// pods. All of it on loopback, in a folder of its own, and gone when it is closed. What installs beside it is started by
+// A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager. What schedules
+// and runs pods is stand-in-kubelet.ts. All of it on loopback, in a folder of its own, and gone when it is closed. What installs beside it is started by
 // start-controllers.ts.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
@@ -15,6 +15,8 @@ export interface ControlPlane {
   readonly kubeconfig: string
   /** Of the account that docs/cluster-rights.yaml gives its rights. */
   readonly trialKubeconfig: string
+  /** Milliseconds from the last object of the rights until the API server enforced the policies among them. */
+  readonly enforcedAfter: number
   readonly version: string
   readonly folder: string
   /** Where build-control-plane has put everything. */
@@ -170,13 +172,9 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     `--root-ca-file=${place('ca.crt')}`,
     '--leader-elect=false',
     '--secure-port=0',
+    // Its nodes are no machines: nothing tells that they live.
+    '--controllers=*,-node-lifecycle-controller,-taint-eviction-controller',
   ])
-  start('kwok', bin('kwok'), [
-    `--kubeconfig=${kubeconfig}`,
-    '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
-    ...readdirSync(join(built, 'stages')).map((file) => `--config=${join(built, 'stages', file)}`),
-  ])
-  await ask('POST', '/api/v1/nodes', nodeObject('pretended', { 'kwok.x-k8s.io/node': 'fake' }))
   // On a cluster the API server says where it is itself; it does not for loopback. The addresses are for documentation alone.
   await apply({
     apiVersion: 'discovery.k8s.io/v1',
@@ -187,9 +185,11 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
   })
 
+  const { file: trialKubeconfig, enforcedAfter } = await trialAccount()
   return {
     kubeconfig,
-    trialKubeconfig: await trialAccount(),
+    trialKubeconfig,
+    enforcedAfter,
     version: String(version['gitVersion']),
     folder,
     built,
@@ -214,7 +214,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   }
 
   /** As docs/cluster.md says that it is made. */
-  async function trialAccount(): Promise<string> {
+  async function trialAccount(): Promise<{ readonly file: string; readonly enforcedAfter: number }> {
     const rights = join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml')
     for (const object of objectsIn(rights)) await apply(object)
     // What docs/cluster.md says that OLM v1 before 1.11 needs.
@@ -247,9 +247,38 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
       kind: 'TokenRequest',
       spec: { expirationSeconds: 3600 },
     })
+    const { token } = body['status'] as { readonly token: string }
     const file = place('trial-kubeconfig')
-    writeFileSync(file, kubeconfigFor(server, { token: String((body['status'] as { token: string }).token) }))
-    return file
+    writeFileSync(file, kubeconfigFor(server, { token }))
+    // Right after they were applied the policies are not in force: the account could delete what is others'.
+    const applied = performance.now()
+    const account = new Agent({ connect: { ca: readFileSync(place('ca.crt')) } })
+    for (const [path, object] of [
+      ['/api/v1/namespaces', { kind: 'Namespace', apiVersion: 'v1' }],
+      [
+        '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+        {
+          kind: 'ClusterRoleBinding',
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          roleRef: {
+            apiGroup: 'rbac.authorization.k8s.io',
+            kind: 'ClusterRole',
+            name: 'catalog-bot-trials',
+          },
+        },
+      ],
+    ] as const)
+      await ready('the admission policies', async () => {
+        const response = await request(`${server}${path}?dryRun=All`, {
+          method: 'POST',
+          dispatcher: account,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...object, metadata: { name: 'others' } }),
+        })
+        return (await response.body.text()).includes('ValidatingAdmissionPolicy')
+      })
+    await account.destroy()
+    return { file, enforcedAfter: performance.now() - applied }
   }
 
   function kubeconfigFor(address: string, user: object): string {

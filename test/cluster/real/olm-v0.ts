@@ -8,6 +8,7 @@ import { runTrial } from '../../../src/cluster/run-trial.ts'
 import { systemClock } from '../../../src/examine/system-clock.ts'
 import { freePorts } from '../control-plane/start-control-plane.ts'
 import { startOlmV0 } from '../control-plane/start-controllers.ts'
+import { crds, csvs, deployments, missingIn, observing } from './observe.ts'
 import { remains, type Scene } from './scene.ts'
 
 const target = 'OLM v0'
@@ -38,7 +39,18 @@ export async function olmV0Stories(scene: Scene): Promise<void> {
       '127.0.0.1',
       ...more,
     )
-  const tried = await install('foo', '--upgrade-from', world.folderOf('base'))
+  const { result: tried, facts } = await observing(plane, [csvs, deployments, crds], () =>
+    install('foo', '--upgrade-from', world.folderOf('base')),
+  )
+  const wanted = ['foo.v1.0.0', 'foo.v1.1.0', 'red.v1.0.0'].flatMap((name) => [
+    `ClusterServiceVersion ${name} succeeded`,
+    `Deployment runs registry.example/${name.slice(0, 3)}:${name}`,
+  ])
+  claim(
+    'the API server has every ClusterServiceVersion succeeded, its Deployment available, and the CRD of the dependency',
+    missingIn(facts, [...wanted, 'CRD reds.example.com is established']).length === 0,
+    facts.join('\n'),
+  )
   claim(
     'our command installs and upgrades, with a dependency, over our own server',
     tried.code === 0 && /upgrade foo.v1.0.0 → foo.v1.1.0: installs/.test(tried.out),

@@ -1,6 +1,7 @@
 // Trials with OLM v1's own controllers, from catalog images that our publisher makes: install and upgrade, an Operator that does
 // not run, a package that is not there, a dependency, which OLM v1 does not resolve, images that are none.
 import { startOlmV1 } from '../control-plane/start-controllers.ts'
+import { crds, deployments, extensions, missingIn, observing } from './observe.ts'
 import { codeOf } from './olm-v0.ts'
 import type { Scene } from './scene.ts'
 
@@ -24,13 +25,36 @@ export async function olmV1Stories(scene: Scene): Promise<void> {
       ...['install', `${host}/catalog:head`, '--package', packageName, '--with', 'olm-v1', ...insecure],
       ...['--kubeconfig', plane.trialKubeconfig, ...more],
     )
-  const tried = await install('solo', '--upgrade-from', `${host}/catalog:base`)
+  const seen = [extensions, deployments, crds]
+  const { result: tried, facts } = await observing(plane, seen, () =>
+    install('solo', '--upgrade-from', `${host}/catalog:base`),
+  )
+  const wanted = ['1.0.0', '1.1.0'].flatMap((version) => [
+    `ClusterExtension has solo.v${version} ${version}`,
+    `Deployment runs registry.example/solo:solo.v${version}`,
+  ])
+  claim(
+    'the API server has each of both bundles installed, and the Deployment of each available',
+    missingIn(facts, wanted).length === 0,
+    facts.join('\n'),
+  )
   claim(
     'our command installs and upgrades',
     tried.code === 0 && /upgrade solo.v1.0.0 → solo.v1.1.0: installs/.test(tried.out),
     tried.out,
   )
   await isClean('the trials')
+  const owning = await observing(plane, seen, () => install('red'))
+  claim(
+    'the API server has the CRD of a bundle that owns one, established, and the bundle installed',
+    owning.result.code === 0 &&
+      missingIn(owning.facts, [
+        'CRD reds.example.com is established',
+        'ClusterExtension has red.v1.0.0 1.0.0',
+      ]).length === 0,
+    owning.facts.join('\n'),
+  )
+  await isClean('it, its CRD included')
   const failing = await install('broken')
   claim(
     'an Operator whose image nobody has does not install',

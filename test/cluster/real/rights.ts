@@ -1,5 +1,8 @@
 // What the account of docs/cluster-rights.yaml may do on a real API server, and what it may not; and what a trial's namespace
 // holds its pods to.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Action, KubeObject } from '../../../src/checks/install/trial/kube-object.ts'
 import {
   groundLooks,
@@ -10,14 +13,57 @@ import { usualDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
 import { namespaceOf } from '../../../src/checks/install/trial/trial-plan.ts'
 import { closedNetwork } from '../../../src/cluster/closed-network.ts'
 import { completePlan } from '../../../src/cluster/complete-plan.ts'
+import { awaitConfinement } from '../../../src/cluster/confinement.ts'
 import { cleanUp } from '../../../src/cluster/run-trial.ts'
 import { systemClock } from '../../../src/examine/system-clock.ts'
+import type { Applied } from '../control-plane/start-control-plane.ts'
 import type { Scene } from './scene.ts'
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
 export async function rightsStories({ plane, cluster, about, claim, isClean }: Scene): Promise<void> {
   about(`Kubernetes ${plane.version}`)
+  const open = await awaitConfinement(cluster, systemClock, 0)
+  claim(
+    'the API server enforces both policies on the account, and the bot sees that by dry runs alone',
+    open === undefined,
+    open ?? `${Math.round(plane.enforcedAfter)} ms after the last object of the rights`,
+  )
+  const waiting = documentedWait()
+  const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0
+  if (hasKubectl) {
+    const { status } = spawnSync('sh', ['-c', waiting], {
+      env: { ...process.env, KUBECONFIG: plane.kubeconfig },
+      timeout: 60_000,
+    })
+    claim('the loop of docs/cluster.md ends once the policies are in force', status === 0, waiting)
+    for (const [policy, kind] of [
+      ['catalog-bot-trials', 'Namespace'],
+      ['catalog-bot-trials-shared', 'ClusterRoleBinding'],
+    ] as const) {
+      const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/${policy}`
+      const { body } = await plane.ask('GET', path)
+      await plane.ask('DELETE', path)
+      let unconfined: string | undefined
+      await plane.ready('the loss of a policy', async () => {
+        unconfined = await awaitConfinement(cluster, systemClock, 0)
+        return unconfined !== undefined
+      })
+      const isSeen = unconfined?.includes(`creates the ${kind} not-of-a-trial was accepted`) === true
+      claim(`the bot sees that ${policy} is not in force`, isSeen, unconfined ?? '')
+      const { status: still } = spawnSync('sh', ['-c', waiting], {
+        env: { ...process.env, KUBECONFIG: plane.kubeconfig },
+        timeout: 4000,
+      })
+      claim(`the loop waits without ${policy}`, still !== 0, `status ${still}`)
+      const { name } = body['metadata'] as { readonly name: string }
+      await plane.apply({ ...(body as unknown as Applied), metadata: { name } })
+      await plane.ready(
+        'the policy again',
+        async () => (await awaitConfinement(cluster, systemClock, 0)) === undefined,
+      )
+    }
+  }
   const network = await closedNetwork(cluster, ['198.51.100.0/24'])
   const plan = completePlan(
     {
@@ -191,4 +237,12 @@ export async function rightsStories({ plane, cluster, about, claim, isClean }: S
     await plane.ask('DELETE', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/theirs.${group}`)
   await plane.ask('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterroles/of-others')
   await isClean('it')
+}
+
+/** The commands of docs/cluster.md that wait for the policies. */
+function documentedWait(): string {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster.md'), 'utf8')
+  const block = /```sh\n(until kubectl[^`]*)```/.exec(page)?.[1]
+  if (block === undefined) throw new Error('docs/cluster.md has no loop that waits for the policies')
+  return block
 }

@@ -1,6 +1,7 @@
 // Trials with RukPak's own provisioners, of both of its versions: plain manifests, a registry bundle, a chart; the pivot of an
 // upgrade; what cannot be changed in its place; an Operator that does not run, an image that nobody has; a clean cluster.
 import { startRukPak } from '../control-plane/start-controllers.ts'
+import { deployments, missingIn, observing } from './observe.ts'
 import { codeOf } from './olm-v0.ts'
 import type { Scene } from './scene.ts'
 
@@ -19,7 +20,15 @@ export async function rukPakStories(scene: Scene, version: 'rukpak' | 'rukpak-v1
     ['plain', 'flat'],
     ['helm', 'charted'],
   ] as const) {
-    const tried = await install(name, kind, '--upgrade-from', world.folderOf('base'))
+    const { result: tried, facts } = await observing(plane, [deployments], () =>
+      install(name, kind, '--upgrade-from', world.folderOf('base')),
+    )
+    const wanted = ['1.0.0', '1.1.0'].map((one) => `Deployment runs registry.example/${name}:${name}.v${one}`)
+    claim(
+      `the API server has the Deployments of both bundles of ${name} available`,
+      missingIn(facts, wanted).length === 0,
+      facts.join('\n'),
+    )
     const isThere = new RegExp(`upgrade ${name}.v1.0.0 → ${name}.v1.1.0: installs`).test(tried.out)
     claim(
       `the ${kind} provisioner installs, and pivots to the next bundle`,
@@ -49,7 +58,7 @@ export async function rukPakStories(scene: Scene, version: 'rukpak' | 'rukpak-v1
       steps: [{ root: 'flat.v9.0.0', version: '9.0.0', names: ['flat.v9.0.0'], image: nowhere }],
     },
     { catalog: { image: '' } },
-    { grace: 10_000, extension: 60_000 },
+    { patience: 15_000, extension: 60_000 },
   )
   claim(
     'a bundle image that nobody has is said to be missing',
@@ -70,7 +79,7 @@ export async function rukPakStories(scene: Scene, version: 'rukpak' | 'rukpak-v1
       ],
     },
     { catalog: { image: '' } },
-    { grace: 10_000, extension: 60_000 },
+    { patience: 15_000, extension: 60_000 },
   )
   claim(
     'manifests that are no chart are refused by the provisioner of charts',

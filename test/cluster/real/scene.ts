@@ -121,9 +121,12 @@ export async function onControlPlane(
   }
 }
 
-export async function remains(plane: ControlPlane): Promise<string> {
+export async function remains(plane: Pick<ControlPlane, 'ask'>): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
-    const { body } = await plane.ask('GET', path)
+    const { status, body } = await plane.ask('GET', path)
+    // The API is not on this cluster. What it did not answer may hold anything.
+    if (status === 404) return []
+    if (status !== 200) return [`${path}: ${status}`]
     return ((body['items'] ?? []) as { kind?: string; metadata: { name: string } }[])
       .map(({ metadata }) => metadata.name)
       .filter(isOurs)

@@ -8,7 +8,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { attach, referrersTag } from '../../../src/image/attach.ts'
 import { openPusher, type Pusher } from '../../../src/image/open-pusher.ts'
-import { provenanceAttachments } from '../../../src/image/provenance/provenance-attachments.ts'
+import { provenanceAttachments, signaturesFor } from '../../../src/image/provenance/provenance-attachments.ts'
+import { subjectOf } from '../../../src/image/provenance/artifacts.ts'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
@@ -96,6 +97,28 @@ describe('beside cosign', () => {
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
     // Publishing it again adds nothing but what is the same.
     expect(await provenanceAttachments(registry, { image, listed: [], build, key })).toHaveLength(1)
+  })
+
+  test('each platform below an index that we sign, it accepts by its digest', async () => {
+    if (missing !== undefined) return
+    const index = indexToPush(['amd64', 'arm64'])
+    const pushed = await pusher.push({
+      host: server.host,
+      repository: 'org/many',
+      tags: ['v1'],
+      ...index,
+    })
+    const at = { host: server.host, repository: 'org/many', digest: pushed.digest }
+    const key = await openSigningKey(await keyFile('cosign.key'), password)
+    for (const attachment of await signaturesFor(registry, await subjectOf(registry, at), key))
+      await attach(registry, pusher, attachment)
+    const { manifest } = await registry.fetchManifest(at)
+    const below = manifest.kind === 'index' ? manifest.manifests.map(({ digest }) => digest) : []
+    expect(below).toHaveLength(2)
+    for (const digest of [pushed.digest, ...below])
+      expect(
+        await cosign('verify', '--key', 'cosign.pub', ...offline, `${server.host}/org/many@${digest}`),
+      ).toMatchObject({ code: 0 })
   })
 
   test('what it signs, we accept; another key and another digest it refuses, as we do', async () => {

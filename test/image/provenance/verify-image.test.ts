@@ -5,7 +5,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { RegistryError } from '../../../src/registry/registry-error.ts'
 import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
 import { cosignTag, sha256Of, type Subject } from '../../../src/image/provenance/artifacts.ts'
-import { provenanceAttachments, signatureFor } from '../../../src/image/provenance/provenance-attachments.ts'
+import {
+  provenanceAttachments,
+  signatureFor,
+  signaturesFor,
+} from '../../../src/image/provenance/provenance-attachments.ts'
 import { signedEnvelope } from '../../../src/image/provenance/envelope.ts'
 import {
   openSigningKey,
@@ -242,6 +246,49 @@ describe('a signature does not count', () => {
       signatures: 1,
     })
     expect(await verifyImage(registry, child, key.verifier)).toMatchObject({ signatures: 0 })
+  })
+
+  test('of an index covers each manifest below it, nested ones too, and each is checked', async () => {
+    const registry = new HeldRegistry()
+    const entry = ({ digest, size }: Subject, mediaType: string = mediaTypes.ociManifest) => ({
+      mediaType,
+      digest,
+      size,
+    })
+    const index = (manifests: readonly object[], tag?: string) =>
+      registry.put({ schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests }, tag)
+    const [one, two] = [registry.put(image('one')), registry.put(image('two'))]
+    const nested = index([entry(two)])
+    const amd64 = { ...entry(one), platform: { os: 'linux', architecture: 'amd64' } }
+    const top = index([amd64, entry(nested, mediaTypes.ociIndex)], 'v1')
+    const ask = (options = {}) =>
+      verifyImage(registry, { host, repository, tag: 'v1' }, key.verifier, options)
+
+    await registry.attach(await signatureFor(registry, top, key))
+    expect(await ask()).toMatchObject({
+      signatures: 1,
+      platforms: [
+        { digest: one.digest, platform: 'linux/amd64', signatures: 0 },
+        { digest: two.digest, platform: '', signatures: 0 },
+        { digest: nested.digest, signatures: 0 },
+      ],
+    })
+    expect(await ask({ recursive: false })).toMatchObject({ signatures: 1, platforms: [] })
+    expect(await signaturesFor(registry, top, key, false)).toEqual([])
+
+    const missing = await signaturesFor(registry, top, key)
+    expect(missing.map(({ tags }) => tags)).toEqual(
+      [one, two, nested].map(({ digest }) => [cosignTag(digest, 'sig')]),
+    )
+    for (const attachment of missing) await registry.attach(attachment)
+    expect((await ask()).platforms.map(({ signatures }) => signatures)).toEqual([1, 1, 1])
+    // What a node asks for: the platform's manifest by its digest.
+    expect(await verifyImage(registry, one, key.verifier)).toMatchObject({ signatures: 1 })
+    expect(await signaturesFor(registry, top, key)).toEqual([])
+    // Another manifest's signature behind the tag counts for nothing.
+    const [signature] = missing
+    await registry.attach(signature && { ...signature, tags: [cosignTag(two.digest, 'sig')] })
+    expect((await ask()).platforms[1]).toMatchObject({ signatures: 0, refused: [`it signs ${one.digest}`] })
   })
 
   test('whose payload is gone, and that takes nothing from the one beside it', async () => {

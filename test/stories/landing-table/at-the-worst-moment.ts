@@ -36,7 +36,7 @@ export const atTheWorstMoment: readonly Row[] = [
     set: async (it) => {
       own(it)
       const files = { 'catalogs/v4.20/lighthouse/catalog.yaml': 'schema: olm.package\nname: theirs\n' }
-      const branch = 'catalog-bot/tmp-1-main'
+      const branch = 'catalog-bot/tmp-1-main-0123456789ab'
       await it.github.pushToBase(it.full, files, { by: 'bob', branch })
     },
     push: 'accepted',

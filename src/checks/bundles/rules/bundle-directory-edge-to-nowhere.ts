@@ -5,7 +5,7 @@ export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced:
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'A bundle replaces one that exists',
   say: ({ name, replaced, itself }) => ({

@@ -5,7 +5,7 @@ export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; ver
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'A bundle lies in a directory that is named for its version',
   say: ({ directory, version }) => ({

@@ -5,7 +5,7 @@ export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: st
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'A bundle leads on from the bundles of its channel',
   say: ({ name, channel, others }) => ({

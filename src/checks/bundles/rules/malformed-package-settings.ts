@@ -4,7 +4,7 @@ export const malformedPackageSettings = defineRule<{ file: string; problem: stri
   id: 'malformed-package-settings',
   check: 'validation',
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'The settings of a package can be read as they are meant',
   say: ({ file, problem }) => ({

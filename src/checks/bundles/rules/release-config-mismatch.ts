@@ -5,7 +5,7 @@ export const releaseConfigMismatch = defineRule<{ problem: string }>({
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'What is to be released fits the catalogs of the package',
   say: ({ problem }) => ({

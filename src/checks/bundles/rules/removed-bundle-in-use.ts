@@ -6,7 +6,7 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'A bundle is removed when nothing names it any more',
   say: ({ name, by }) => ({

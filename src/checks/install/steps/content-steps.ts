@@ -11,10 +11,12 @@ import type { InstallStep, Remark } from '../install-report.ts'
 import type { BundleContent, Tools } from '../bundle-content.ts'
 import { targets, targetsOf, type Target } from '../targets.ts'
 import { unpackName } from '../unpack-bundle.ts'
-import { step } from './step.ts'
+import { leftOut, step } from './step.ts'
 
 export interface OpenedBundle {
   readonly blob: BundleBlob
+  /** Which of all targets install this bundle. */
+  readonly targets: readonly Target[]
   readonly content: BundleContent
 }
 
@@ -27,43 +29,43 @@ export type WeighFinding = (
   blob: BundleBlob,
 ) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
 
-interface ReadBundle {
-  readonly blob: BundleBlob
+interface ReadBundle extends OpenedBundle {
   readonly content: Extract<BundleContent, { readonly kind: 'bundle' }>
 }
 
 const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
 
-/** The first of the bundles is the one that is installed; the others come along. */
+/** `format` is undefined where no bundle could be opened that would say it: then any target may be meant. */
 export function contentSteps(
   opened: readonly OpenedBundle[],
   before: OpenedBundle | undefined,
-  format: BundleFormat,
+  format: BundleFormat | undefined,
   { sha256, weigh = asItIs }: Tools & { readonly weigh?: WeighFinding },
 ): readonly InstallStep[] {
-  const readable = opened.filter((one): one is ReadBundle => one.content.kind === 'bundle')
-  const own = targetsOf(format)
-  const content = contentStep(opened, own)
-  const [root] = opened
+  const mine = format === undefined ? targets : targetsOf(format)
+  const concerned = opened.map((one): OpenedBundle => ({
+    ...one,
+    targets: mine.filter((each) => one.targets.includes(each)),
+  }))
+  const readable = concerned.filter((one): one is ReadBundle => one.content.kind === 'bundle')
+  const content = contentStep(concerned)
+  const [root] = concerned
   const steps = [
     content,
-    unpackingStep(readable, sha256),
-    validationStep(readable, format),
-    renderingStep(readable, root?.blob, weigh),
-    schemasStep(readable, own, weigh),
-    crdsStep(root, before, weigh),
+    ...(mine.includes('OLM v0') ? [unpackingStep(readable, sha256)] : []),
+    validationStep(readable),
+    renderingStep(readable, weigh),
+    schemasStep(readable, weigh),
+    crdsStep(concerned.find((one) => one.targets.includes('OLM v1')) ?? root, before, weigh),
   ]
-  if (readable.length > 0 || opened.length === 0)
-    return opened.length === 0 ? steps.map((each) => leftOut(each, 'nothing is resolved')) : steps
-  return [content, ...steps.slice(1).map((each) => leftOut(each, 'no bundle could be opened'))]
+  if (opened.length === 0) return steps.map(({ id, title }) => leftOut(id, title, 'nothing is resolved'))
+  if (readable.length > 0) return steps
+  const rest = steps.slice(1).map(({ id, title }) => leftOut(id, title, 'no bundle could be opened'))
+  return [content, ...rest]
 }
 
-function leftOut({ id, title }: InstallStep, why: string): InstallStep {
-  return { id, title, outcome: 'left out', facts: [why], remarks: [] }
-}
-
-function contentStep(opened: readonly OpenedBundle[], own: readonly Target[]): InstallStep {
-  const remarks = opened.flatMap(({ blob, content }): readonly Remark[] => {
+function contentStep(opened: readonly OpenedBundle[]): InstallStep {
+  const remarks = opened.flatMap(({ blob, content, targets: own }): readonly Remark[] => {
     if (content.kind === 'missing')
       return [{ kind: 'refused', says: `${blob.name}: ${content.reason}`, targets: own }]
     if (content.kind === 'unknown')
@@ -74,12 +76,12 @@ function contentStep(opened: readonly OpenedBundle[], own: readonly Target[]): I
           targets: own,
         },
       ]
-    return [...ofCatalog(blob, content.from, own), ...differences({ blob, content }, own)]
+    return [...ofCatalog(blob, content.from, own), ...differences({ blob, content, targets: own })]
   })
   return step('content', 'The bundles are there, and are what the catalog says', [], remarks)
 }
 
-/** A bundle whose manifests the catalog holds: only OLM v0 installs it from there. */
+/** A bundle whose manifests the catalog holds: only OLM v0 installs it from there, and only where it has no image. */
 function ofCatalog(
   { name, image }: BundleBlob,
   from: ReadBundle['content']['from'],
@@ -96,7 +98,7 @@ function ofCatalog(
     ]
   return [
     {
-      kind: 'warning',
+      kind: 'unknown',
       says: `${name}: no registry was asked for its image; its manifests are those of the catalog`,
       targets: own,
     },
@@ -104,7 +106,7 @@ function ofCatalog(
 }
 
 /** What the catalog says otherwise than the bundle. Another name, package or version: the wrong thing is installed. */
-function differences({ blob, content: { facts } }: ReadBundle, own: readonly Target[]): readonly Remark[] {
+function differences({ blob, content: { facts }, targets: own }: ReadBundle): readonly Remark[] {
   if (!facts.statement) return []
   return compareWithImage(blob, facts.statement, blob.image).map(({ field, catalog, image, isIdentity }) => ({
     kind: isIdentity ? 'refused' : 'warning',
@@ -114,13 +116,17 @@ function differences({ blob, content: { facts } }: ReadBundle, own: readonly Tar
 }
 
 function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256']): InstallStep {
+  const title = 'OLM v0 unpacks the bundles'
   const v0: readonly Target[] = ['OLM v0']
   const facts: string[] = []
   const remarks: Remark[] = []
-  for (const { blob, content } of readable) {
+  const its = readable.filter((one) => one.targets.includes('OLM v0'))
+  if (its.length === 0) return leftOut('unpacking', title, 'OLM v0 installs none of the bundles')
+  for (const { blob, content } of its) {
     const { unpacked } = content.facts
     if (!unpacked) {
-      facts.push(`${blob.name}: its manifests come with the catalog`)
+      if (content.from === 'catalog') facts.push(`${blob.name}: its manifests come with the catalog`)
+      else remarks.push({ kind: 'unknown', says: `${blob.name}: it was not unpacked`, targets: v0 })
       continue
     }
     const { bytes, keys, problems, open, largest } = unpacked
@@ -132,7 +138,8 @@ function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256'])
     for (const says of open)
       remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}; largest: ${files}`, targets: v0 })
   }
-  return step('unpacking', 'OLM v0 unpacks the bundles', facts, remarks)
+  const isDone = remarks.length > 0 || its.some(({ content }) => content.facts.unpacked)
+  return isDone ? step('unpacking', title, facts, remarks) : leftOut('unpacking', title, ...facts)
 }
 
 /** What keeps OLM v0, and RukPak after it, from installing; OLM v1's own reasons come from its renderer. */
@@ -159,15 +166,15 @@ const toldElsewhere: ReadonlySet<string> = new Set([
   'oversized-bundle-content',
 ])
 
-function validationStep(readable: readonly ReadBundle[], format: BundleFormat): InstallStep {
-  const own = targetsOf(format)
-  const remarks = readable.flatMap(({ blob, content: { facts } }) =>
+function validationStep(readable: readonly ReadBundle[]): InstallStep {
+  const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
     // Its size is told by the step that unpacks.
     facts.invalid
       .filter(({ rule }) => !toldElsewhere.has(rule))
       .map((finding): Remark => {
         const says = inWords(blob, finding)
-        if (fatalForV0.has(finding.rule)) return { kind: 'refused', says, targets: ['OLM v0'] }
+        if (fatalForV0.has(finding.rule))
+          return { kind: 'refused', says, targets: own.filter((target) => target === 'OLM v0') }
         if (fatal.has(finding.rule))
           return { kind: 'refused', says, targets: own.filter((target) => target !== 'OLM v1') }
         return { kind: 'warning', says, targets: own }
@@ -176,17 +183,13 @@ function validationStep(readable: readonly ReadBundle[], format: BundleFormat): 
   return step('validation', 'The bundles are valid', [], remarks)
 }
 
-function renderingStep(
-  readable: readonly ReadBundle[],
-  root: BundleBlob | undefined,
-  weigh: WeighFinding,
-): InstallStep {
+function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
   const facts: string[] = []
   const remarks: Remark[] = []
-  for (const { blob, content } of readable) {
+  for (const { blob, content, targets: own } of readable) {
     const { rendering, rukPak } = content.facts
-    const own = rendering.format === undefined ? targets : targetsOf(rendering.format)
-    const renderers = rendering.format === 'registry+v1' ? (['OLM v1'] as const) : own
+    const isRegistry = rendering.format === 'registry+v1'
+    const renderers = isRegistry ? own.filter((target) => target === 'OLM v1') : own
     // OLM v1 refuses whatever the configuration thinks of the rule.
     const areShown =
       rendering.findings.length > 0 &&
@@ -200,10 +203,9 @@ function renderingStep(
       })
     for (const says of rendering.open)
       remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}`, targets: renderers })
-    // RukPak installs one bundle and looks for no others.
-    if (blob === root)
-      for (const says of rukPak)
-        remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: ['RukPak registry'] })
+    const converter = own.filter((target) => target === 'RukPak registry')
+    for (const says of rukPak)
+      remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: converter })
     if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${kindsOf(rendering.kinds)}`)
   }
   return step('rendering', 'It becomes objects of a cluster', facts, remarks)
@@ -213,12 +215,8 @@ function kindsOf(kinds: readonly (readonly [kind: string, count: number])[]): st
   return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function schemasStep(
-  readable: readonly ReadBundle[],
-  own: readonly Target[],
-  weigh: WeighFinding,
-): InstallStep {
-  const remarks = readable.flatMap(({ blob, content: { facts } }) => [
+function schemasStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
+  const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
     ...facts.manifests.flatMap((found) => remarkOf(blob, found, own, weigh)),
     // An example is for people to apply: OLM never does.
     ...facts.examples
@@ -234,15 +232,11 @@ function crdsStep(
   weigh: WeighFinding,
 ): InstallStep {
   const title = 'Custom resources outlive the upgrade'
-  if (!before || root?.content.kind !== 'bundle')
-    return {
-      id: 'crds',
-      title,
-      outcome: 'left out',
-      facts: ['there is nothing to upgrade from'],
-      remarks: [],
-    }
   const all: readonly Target[] = ['OLM v0', 'OLM v1']
+  if (!before || root?.content.kind !== 'bundle')
+    return leftOut('crds', title, 'there is nothing to upgrade from')
+  if (!root.targets.some((target) => all.includes(target)))
+    return leftOut('crds', title, 'OLM does not take bundles of this format')
   // What is found here is for OLM v0 a warning at most: that nobody could look is no reason to doubt that it installs.
   const open = (says: string): InstallStep =>
     step(
@@ -260,7 +254,10 @@ function crdsStep(
   const large = old.largestCrds === undefined ? now.largestCrds : old.largestCrds
   if (large !== undefined) return open(`the CRDs are larger than the ${large} characters that are compared`)
   const placeOf = root.content.files && bundlePlaces(root.content.files)
-  const found = compareCrdsOfBundles(old.crds ?? [], now.crds ?? [], placeOf)
+  if (!old.crds) return open(`${before.blob.name}, the old head: its CRDs could not be read`)
+  if (!now.crds) return open(`${root.blob.name}: its CRDs could not be read`)
+  if (old.crds.length === 0) return leftOut('crds', title, `${before.blob.name} has no CRDs`)
+  const found = compareCrdsOfBundles(old.crds, now.crds, placeOf)
   const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
   const shown = isRestricted ? withoutFindingDetails(found, root.blob.image) : found
   const remarks = shown.flatMap((one): Remark[] => {

@@ -5,7 +5,7 @@ import { endsAt, type ChannelResolution } from '../resolutions.ts'
 import type { Resolution } from '../resolve/resolve.ts'
 import type { UpgradePath } from '../resolve/walk-upgrades.ts'
 import { targetsOf } from '../targets.ts'
-import { step } from './step.ts'
+import { leftOut, step } from './step.ts'
 
 /** Subscriptions, and so resolution, are OLM v0's; RukPak is told what to install. */
 const v0 = ['OLM v0'] as const
@@ -47,8 +47,7 @@ export function resolutionStep({ fresh, v1: newest }: ChannelResolution): Instal
 /** OLM takes an older version without a word where the head's dependencies cannot be met. */
 export function headStep({ head, fresh, channel }: ChannelResolution): InstallStep {
   const title = 'The head is what gets installed'
-  if (fresh.kind !== 'installs' || head === undefined)
-    return { id: 'head', title, outcome: 'left out', facts: ['nothing is resolved'], remarks: [] }
+  if (fresh.kind !== 'installs' || head === undefined) return leftOut('head', title, 'nothing is resolved')
   if (fresh.root.name === head) return step('head', title, [], [])
   return step(
     'head',
@@ -79,7 +78,6 @@ export function upgradesStep({
     upgrades.length === 0
       ? 'no version could have been installed before'
       : `${arrived.length} of ${upgrades.length} versions reach the head${hops > 1 ? `, in ${hops} steps at most` : ''}`,
-    ...(untried > 0 ? [`left out, for there are too many: the ${untried} oldest versions`] : []),
     ...(unreachable.length > 0 ? [`left out, for they cannot be installed: ${someOf(unreachable)}`] : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
@@ -89,9 +87,17 @@ export function upgradesStep({
     if (!paths.every(({ from }) => stuckBefore.has(from))) return found
     return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says}, as before` }))
   })
+  if (untried > 0)
+    remarks.push({
+      kind: 'unknown',
+      says: `the ${untried} oldest versions were too many to try`,
+      targets: v0,
+    })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({ kind: 'refused', says: `OLM v1, from ${oldHead.name}: ${v1Upgrade.message}`, targets: v1 })
-  return step('upgrades', 'Every version that could be installed is upgraded to the head', facts, remarks)
+  const title = 'Every version that could be installed is upgraded to the head'
+  const isDone = upgrades.length > 0 || remarks.length > 0
+  return isDone ? step('upgrades', title, facts, remarks) : leftOut('upgrades', title, ...facts)
 }
 
 function stuckRemarks(paths: readonly UpgradePath[], head: string | undefined): readonly Remark[] {

@@ -1,7 +1,7 @@
 // What OLM v0 says when something does not work, in our classes. Its sentences are those of its v0.46.0; what none of them
 // fits is the kind of failure that its place says.
 import { conditionOf, listAt, textAt, type KubeObject } from './kube-object.ts'
-import type { TrialFailure } from './trial-outcome.ts'
+import { transient, type TrialFailure } from './trial-outcome.ts'
 
 /** Why an InstallPlan failed. */
 export function planFailure(plan: KubeObject): TrialFailure {
@@ -17,6 +17,7 @@ export function planFailure(plan: KubeObject): TrialFailure {
       code: 'unsupported-kind',
       says: `${says}${unsupported === undefined ? '' : ` (${textAt(unsupported, 'resource', 'kind')} ${textAt(unsupported, 'resource', 'name')})`}`,
     }
+  if (transient.test(message)) return { code: 'api-unreachable', says }
   // Another cluster may have it.
   if (
     /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
@@ -33,8 +34,6 @@ export function planFailure(plan: KubeObject): TrialFailure {
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/admission webhook|violates PodSecurity/.test(message)) return { code: 'policy', says }
   if (/is forbidden/.test(message)) return { code: 'forbidden', says }
-  if (/connection refused|context deadline exceeded|etcdserver|i\/o timeout/.test(message))
-    return { code: 'api-unreachable', says }
   return { code: 'plan-failed', says }
 }
 
@@ -49,7 +48,8 @@ export function unpackFailure(message: string): TrialFailure {
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
   // A Job that ran out of time says nothing of why: slow registries do that to sound bundles.
-  if (/DeadlineExceeded|longer than specified deadline/.test(message)) return { code: 'too-slow', says }
+  if (transient.test(message) || /DeadlineExceeded|longer than specified deadline|Evicted/.test(message))
+    return { code: 'too-slow', says }
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
 }
 
@@ -88,9 +88,13 @@ export function csvFailure(csv: KubeObject): TrialFailure {
       return { code: 'internal', says }
     case 'RequirementsNotMet':
     case 'RequirementsUnknown':
-      return requirementsFailure(csv) ?? { code: 'requirements-not-met', says }
+      return requirementsFailure(csv) ?? { code: 'olm-silent', says }
+    // Its Deployments were not available in OLM's five minutes: they tell whose matter that is.
+    case 'InstallCheckFailed':
+    case 'ComponentUnhealthy':
+      return { code: 'too-slow', says }
     default:
-      return { code: 'csv-failed', says }
+      return { code: transient.test(textAt(csv.status, 'message')) ? 'api-unreachable' : 'csv-failed', says }
   }
 }
 

@@ -15,9 +15,11 @@ export interface Deadlines {
   readonly operator: number
   /** RukPak and OLM v1 pull, unpack and apply in one go. */
   readonly extension: number
-  /** A ClusterServiceVersion that failed may recover: not before this long. */
-  readonly grace: number
-  /** OLM v1 says of everything that it tries again: what it says for so long without a change is its last word. */
+  /**
+   * Controllers attempt again whatever failed. A failure is an answer once it has outlasted their attempts: controller-runtime
+   * (OLM v1, RukPak) waits 5 ms, 10 ms, 20 ms and so on, some fifteen attempts in three minutes; OLM v0 gives an InstallPlan one
+   * minute; kubelet attempts a pull four times.
+   */
   readonly patience: number
   readonly unreachable: number
   readonly whole: number
@@ -32,7 +34,6 @@ export const usualDeadlines: Deadlines = {
   plan: 3 * minute,
   operator: 8 * minute,
   extension: 6 * minute,
-  grace: 30 * second,
   patience: 3 * minute,
   unreachable: 2 * minute,
   whole: 20 * minute,

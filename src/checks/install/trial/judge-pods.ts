@@ -1,6 +1,14 @@
 // Why pods do not run, as their statuses tell it, and whose matter that is. A reason that may pass is none yet.
-import { conditionOf, conditionsOf, listAt, numberAt, textAt, type KubeObject } from './kube-object.ts'
-import type { FailureCode, TrialFailure } from './trial-outcome.ts'
+import {
+  conditionOf,
+  conditionsOf,
+  listAt,
+  numberAt,
+  textAt,
+  timeOf,
+  type KubeObject,
+} from './kube-object.ts'
+import { transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
 
 export interface PodRole {
   /** For sentences: `the catalog's pod`. */
@@ -9,8 +17,19 @@ export interface PodRole {
   readonly crash: FailureCode
 }
 
-/** A container that failed so often fails again. */
+/** A container that failed so often may fail for good: kubelet has waited 10, 20 and 40 seconds between its attempts. */
 const mostRestarts = 3
+
+/** Trouble that may pass: a stage waits for its deadline with it. A registry recovers, and a crash may end. */
+export const mayPass: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'registry-failing',
+  'api-unreachable',
+  'unschedulable',
+  'deployment-not-available',
+  'crash-loop',
+  'catalog-crash',
+  'unpack-failed',
+])
 
 const pullReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -25,13 +44,10 @@ const configReasons: ReadonlySet<string> = new Set([
   'RunContainerError',
 ])
 
-/** The first trouble that does not pass by itself. */
+/** The first trouble that does not pass by itself, else the first that may. */
 export function podTrouble(pods: readonly KubeObject[], role: PodRole): TrialFailure | undefined {
-  for (const pod of pods) {
-    const found = troubleOf(pod, role)
-    if (found) return found
-  }
-  return undefined
+  const found = pods.flatMap((pod) => troubleOf(pod, role) ?? [])
+  return found.find(({ code }) => !mayPass.has(code)) ?? found[0]
 }
 
 function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
@@ -58,6 +74,9 @@ function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
     )
       return crashed(container, name, role)
   }
+  // Evicted, preempted, on a node that went down.
+  const stopped = textAt(pod.status, 'phase') === 'Failed' ? textAt(pod.status, 'reason') : ''
+  if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
   const scheduled = conditionOf(pod, 'PodScheduled')
   if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable')
     return {
@@ -70,12 +89,13 @@ function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
 function crashed(container: unknown, name: string, { crash }: PodRole): TrialFailure {
   const last = ['lastState', 'state'].find((field) => textAt(container, field, 'terminated', 'reason') !== '')
   const reason = textAt(container, last ?? '', 'terminated', 'reason')
-  const code = numberAt(container, last ?? '', 'terminated', 'exitCode')
+  const exitCode = numberAt(container, last ?? '', 'terminated', 'exitCode')
   const message = textAt(container, last ?? '', 'terminated', 'message')
-  const says = `${name} ended ${numberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${code}`
+  const says = `${name} ended ${numberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
   // Some images are of another processor: the kernel says so, whatever the registry said.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
-  return { code: crash, says: message === '' ? says : `${says}: ${message}` }
+  const code = transient.test(message) ? 'api-unreachable' : crash
+  return { code, says: message === '' ? says : `${says}: ${message}` }
 }
 
 /**
@@ -86,7 +106,12 @@ export function pullTrouble(
   { imageMissing }: Pick<PodRole, 'imageMissing'>,
 ): FailureCode | undefined {
   if (/toomanyrequests|too many requests|\b429\b|rate limit/i.test(message)) return 'registry-failing'
-  if (/manifest unknown|name unknown|not found|does not exist|\b404\b/i.test(message)) return imageMissing
+  // What the API does not have is no image: `secrets "pull" not found`.
+  const ofRegistry = message.replace(
+    /\b(?:pods|secrets|serviceaccounts|configmaps|namespaces) "[^"]*" not found/g,
+    '',
+  )
+  if (/manifest unknown|name unknown|not found|does not exist|\b404\b/i.test(ofRegistry)) return imageMissing
   if (/unauthorized|authentication required|access .*denied|forbidden|\b40[13]\b/i.test(message))
     return 'image-unauthorized'
   if (
@@ -98,6 +123,22 @@ export function pullTrouble(
 
 function containersOf(pod: KubeObject): readonly unknown[] {
   return [...listAt(pod.status, 'initContainerStatuses'), ...listAt(pod.status, 'containerStatuses')]
+}
+
+/**
+ * Whose matter Deployments are that are not available at their deadline: the Operator's, if it has run since `lastStart` and
+ * is not ready. Until its containers run, that is the cluster's.
+ */
+export function overdueDeployments(
+  deployments: readonly KubeObject[],
+  pods: readonly KubeObject[],
+  what: string,
+  lastStart: number,
+): TrialFailure {
+  const hasRun = podsOf(deployments, pods)
+    .flatMap((pod) => listAt(pod.status, 'containerStatuses'))
+    .some((one) => (timeOf(textAt(one, 'state', 'running', 'startedAt')) ?? Infinity) <= lastStart)
+  return { code: hasRun ? 'deployment-not-available' : 'too-slow', says: `it still waits for ${what}` }
 }
 
 /** Deployments whose pods all run, as OLM and `kubectl rollout status` count. */

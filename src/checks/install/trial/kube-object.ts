@@ -57,8 +57,8 @@ export interface Seen {
 }
 
 export type Action =
-  | { readonly kind: 'create'; readonly object: KubeObject }
-  /** `mustFail`: it is only tried, as a dry run, and the API is to refuse it. */
+  /** `dryRun`: the API only says whether it would do it. */
+  | { readonly kind: 'create'; readonly object: KubeObject; readonly dryRun?: true }
   | {
       readonly kind: 'patch'
       readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look

@@ -14,7 +14,9 @@ import {
   catalogPods,
   deploymentTrouble,
   isAvailable,
+  mayPass,
   operatorPods,
+  overdueDeployments,
   podsOf,
   podTrouble,
   unpackPods,
@@ -45,6 +47,7 @@ import {
   subscriptionName,
   targetNamespace,
 } from './trial-objects.ts'
+import { blamesAuthor, type TrialFailure } from './trial-outcome.ts'
 import { crdsAnnotation, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
@@ -119,7 +122,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const group = objectOf(seen, looks.group)
     const isGrouped = listAt(group?.status, 'namespaces').length > 0
     const trouble = catalogTrouble(seen)
-    if (trouble) return fails(state, now, trouble)
+    if (trouble && !mayPass.has(trouble.code)) return fails(state, now, trouble)
     const readiness = connectionOf(catalog)
     if (readiness.isReady && isGrouped)
       return enter(
@@ -136,6 +139,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
           ? 'OLM to take up the OperatorGroup'
           : `the catalog to answer (${readiness.state === '' ? 'OLM has not looked yet' : readiness.state})`,
       )
+    if (trouble) return fails(state, now, trouble)
     if (readiness.state === '' || (readiness.isReady && !isGrouped))
       return fails(state, now, {
         code: 'olm-silent',
@@ -147,14 +151,14 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     })
   }
 
-  function catalogTrouble(seen: Seen) {
+  function catalogTrouble(seen: Seen): TrialFailure | undefined {
     const catalog = objectOf(seen, looks.catalog)
     const reason = textAt(catalog?.status, 'reason')
     const message = textAt(catalog?.status, 'message')
     if (reason === 'SpecInvalidError')
-      return { code: 'internal', says: `OLM takes the CatalogSource for invalid: ${message}` } as const
-    if (/exceeded quota/.test(message)) return { code: 'quota', says: message } as const
-    if (/violates PodSecurity|is forbidden/.test(message)) return { code: 'policy', says: message } as const
+      return { code: 'internal', says: `OLM takes the CatalogSource for invalid: ${message}` }
+    if (/exceeded quota/.test(message)) return { code: 'quota', says: message }
+    if (/violates PodSecurity|is forbidden/.test(message)) return { code: 'policy', says: message }
     const pods = objectsOf(seen, looks.pods).filter(
       ({ metadata }) => metadata.labels?.['olm.catalogSource'] === catalogName,
     )
@@ -193,13 +197,12 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
       )
     }
     const trouble = catalogTrouble(seen)
-    if (trouble) return fails(state, now, trouble)
+    if (trouble && !mayPass.has(trouble.code)) return fails(state, now, trouble)
     const isUnpacking = conditionOf(asked, 'BundleUnpacking')?.status === 'True'
     const unpacked = unpackTrouble(asked, seen)
     if (unpacked && dialled) return fails(state, now, unpacked)
+    // OLM resolves again when its picture of the catalogs changes: a busy one finds nothing in a catalog at first.
     const resolution = dialled ? resolutionFailure(asked) : undefined
-    if (resolution?.isFinal === true && isSettled(state, asked, now))
-      return fails(state, now, { code: 'resolution-unsatisfiable', says: resolution.says })
     const waited = now - state.since
     if (isUnpacking) {
       const message = conditionOf(asked, 'BundleUnpacking')?.message ?? ''
@@ -209,6 +212,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     }
     if (waited < deadlines.resolution)
       return waits(state, resolution?.says ?? 'OLM to resolve the Subscription')
+    if (trouble) return fails(state, now, trouble)
     if (!dialled)
       return fails(state, now, {
         code: 'catalog-not-connected',
@@ -219,20 +223,15 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
         code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
         says: resolution.says,
       })
-    if (state.step > 0 && textAt(asked.status, 'state') === 'AtLatestKnown')
+    // It may be what OLM knew before the exchange.
+    const staysThere = state.step > 0 && textAt(asked.status, 'state') === 'AtLatestKnown'
+    if (staysThere && waited < deadlines.patience) return waits(state, 'OLM to take up the changed catalog')
+    if (staysThere)
       return fails(state, now, {
         code: 'no-upgrade-edge',
         says: `OLM finds no way from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}: it stays where it is`,
       })
     return fails(state, now, { code: 'olm-silent', says: 'OLM made no InstallPlan, and does not say why' })
-  }
-
-  /** The first sync can say so while the catalog connects, and what is seen after an exchange may be from before it. */
-  function isSettled(state: State, asked: KubeObject, now: number): boolean {
-    const condition = conditionOf(asked, 'ResolutionFailed')
-    if (state.step === 0) return true
-    // Times come in whole seconds.
-    return (condition?.since ?? 0) + 1000 >= state.since || now - state.since > deadlines.resolution / 2
   }
 
   function isExchanged(state: State, catalog: KubeObject | undefined): boolean {
@@ -254,12 +253,18 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
       const job = jobs
         .flatMap((one) => conditionOf(one, 'Failed') ?? [])
         .find(({ status }) => status === 'True')
+      // Its pods are not started again; each says how it ended.
+      const ended = pods
+        .flatMap(({ status }) => listAt(status, 'containerStatuses'))
+        .map((one) => textAt(one, 'state', 'terminated', 'message'))
       return unpackFailure(
-        [failedAlready.message, job?.reason ?? '', job?.message ?? ''].filter((one) => one !== '').join(': '),
+        [...new Set([failedAlready.message, job?.reason ?? '', job?.message ?? '', ...ended])]
+          .filter((one) => one !== '')
+          .join(': '),
       )
     }
     // A Job's pod starts anew by itself: only what does not pass ends the trial early.
-    return pod && pod.code !== 'unpack-failed' && pod.code !== 'registry-failing' ? pod : undefined
+    return pod && !mayPass.has(pod.code) ? pod : undefined
   }
 
   function newPlan(state: State, asked: KubeObject, seen: Seen): KubeObject | undefined {
@@ -308,14 +313,14 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     if (found && phase === 'Complete') return enter(state, 'operator', now, `InstallPlan ${name} is complete`)
     if (found && phase === 'Failed') return fails(state, now, planFailure(found))
     const message = textAt(found?.status, 'message')
-    if (now - state.since > deadlines.plan)
-      return fails(
-        state,
-        now,
+    if (now - state.since > deadlines.plan) {
+      // OLM attempts it again for a minute and then says Failed: before that nothing is final.
+      const { code, says }: TrialFailure =
         found && message !== ''
           ? planFailure(found)
-          : { code: 'olm-silent', says: `InstallPlan ${name} stays ${phase || 'without a phase'}` },
-      )
+          : { code: 'olm-silent', says: `InstallPlan ${name} stays ${phase || 'without a phase'}` }
+      return fails(state, now, { code: blamesAuthor(code) ? 'too-slow' : code, says })
+    }
     // The approval may have met a conflict: it is given until it holds.
     const isApproved = at(found?.spec, 'approved') === true
     return waits(
@@ -340,7 +345,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const running = objectsOf(seen, looks.pods)
     const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
     const { state: known, failure } = rememberFailure(state, troubled, now)
-    if (failure) return fails(known, now, why ?? failure)
+    if (failure) return fails(known, now, why && !mayPass.has(why.code) ? why : failure)
     // What does not pass needs no deadline; a registry may recover, and a crash may end.
     if (why && !mayPass.has(why.code)) return fails(known, now, why)
     const open = own.findIndex((csv) => textAt(csv?.status, 'phase') !== 'Succeeded')
@@ -351,7 +356,8 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const lazy = deployments.filter((one) => !isAvailable(one))
     if (open < 0 && isInstalled && isReplaced && lazy.length === 0) return stepDone(known, asked, seen, now)
     const what = waitingFor()
-    if (now - state.since < deadlines.operator) return waits(known, what)
+    const goesOn = open < 0 ? remember(known, { failing: 0, words: '' }) : known
+    if (now - state.since < deadlines.operator) return waits(goesOn, what)
     return fails(known, now, overdue())
 
     function waitingFor(): string {
@@ -369,46 +375,32 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
       const csv = own[open]
       if (csv) {
         const phase = textAt(csv.status, 'phase')
-        if (phase === 'Failed') return csvFailure(csv)
         const requirements = phase === 'Pending' ? requirementsFailure(csv) : undefined
-        return (
-          requirements ??
-          ({
-            code:
-              phase === 'Pending'
-                ? 'requirements-not-met'
-                : phase === ''
-                  ? 'olm-silent'
-                  : 'deployment-not-available',
-            says: what,
-          } as const)
-        )
+        if (requirements) return requirements
+        if (phase === 'Pending' || phase === '') return { code: 'olm-silent', says: what } as const
       }
-      return {
-        code: open >= 0 || !isInstalled || !isReplaced ? 'olm-silent' : 'deployment-not-available',
-        says: `it still waits for ${what}`,
-      } as const
+      if ((open >= 0 && !csv) || (open < 0 && (!isInstalled || !isReplaced)))
+        return { code: 'olm-silent', says: `it still waits for ${what}` } as const
+      return overdueDeployments(deployments, running, what, now - deadlines.patience)
     }
   }
 
-  /** Failed is a phase that OLM leaves by itself: it counts when it lasts, comes twice, or cannot pass. */
-  function rememberFailure(state: State, csv: KubeObject | undefined, now: number) {
-    if (!csv) {
-      const failing = state.memory['failing']
-      return {
-        state: failing === undefined || failing === 0 ? state : remember(state, { failing: 0, recovered: 1 }),
-      }
-    }
-    const failure = csvFailure(csv)
-    const first = Number(state.memory['failing'] ?? 0)
-    const isAgain = state.memory['recovered'] === 1
-    const isOver =
-      isFinal(textAt(csv.status, 'reason')) || isAgain || (first > 0 && now - first >= deadlines.grace)
-    const known = first > 0 ? state : remember(state, { failing: now, words: failure.says })
+  /** OLM leaves Failed by itself and attempts again: it counts when it cannot pass, or when OLM came back to it for `patience`. */
+  function rememberFailure(
+    state: State,
+    csv: KubeObject | undefined,
+    now: number,
+  ): { readonly state: State; readonly failure?: TrialFailure } {
+    const failure = csv && csvFailure(csv)
+    const isOlms = isFinal(textAt(csv?.status, 'reason'))
+    if (!failure || (!blamesAuthor(failure.code) && !isOlms)) return { state }
     // The first words name the cause; what comes later is often only that it was tried again.
-    const words = String(known.memory['words'] ?? failure.says)
+    const failing = Number(state.memory['failing'] ?? 0) || now
+    const words = state.memory['words'] || failure.says
+    const known = remember(state, { failing, words })
+    if (!isOlms && now - failing < deadlines.patience) return { state: known }
     const says = words === failure.says ? failure.says : `${failure.says} (at first: ${words})`
-    return isOver ? { state: known, failure: { ...failure, says } } : { state: known }
+    return { state: known, failure: { ...failure, says } }
   }
 
   function stepDone(state: State, asked: KubeObject | undefined, seen: Seen, now: number): Progress<Stage> {
@@ -444,13 +436,6 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
 }
 
 const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
-/** Not for good: such a thing is waited for to its deadline. */
-const mayPass: ReadonlySet<string> = new Set([
-  'registry-failing',
-  'unschedulable',
-  'deployment-not-available',
-])
-
 function looksOf(plan: TrialPlan) {
   const namespace = namespaceOf(plan)
   const inside = (apiVersion: string, kind: string) => ({ apiVersion, kind, namespace })

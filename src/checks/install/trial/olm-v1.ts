@@ -1,7 +1,15 @@
 // A trial with OLM v1: the ClusterCatalog serves, the ClusterExtension installs the bundle that the simulation said, and its
 // Deployments run; for an upgrade, the selector goes from the base's catalog to the changed one.
 import type { Deadlines } from './deadlines.ts'
-import { deploymentTrouble, isAvailable, operatorPods, podsOf, podTrouble } from './judge-pods.ts'
+import {
+  deploymentTrouble,
+  isAvailable,
+  mayPass,
+  operatorPods,
+  overdueDeployments,
+  podsOf,
+  podTrouble,
+} from './judge-pods.ts'
 import {
   at,
   currentCondition,
@@ -28,13 +36,13 @@ import {
   rbac,
   type CatalogSide,
 } from './trial-objects.ts'
-import type { FailureCode, TrialFailure } from './trial-outcome.ts'
+import { blamesAuthor, transient, type FailureCode, type TrialFailure } from './trial-outcome.ts'
 import { clusterNameOf, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
   enter,
   fails,
-  remember,
+  lasting,
   waits,
   type Progress,
   type TrialKind,
@@ -105,14 +113,17 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     const says = `ClusterCatalog ${catalog?.metadata.name ?? ''}: ${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason === 'Blocked')
       return fails(state, now, { code: catalogCode(progressing.message) ?? 'catalog-invalid', says })
+    const code = catalogCode(progressing?.message ?? '')
+    const { state: known, milliseconds } = lasting(state, code, now)
     if (now - state.since < deadlines.catalog)
-      return waits(state, progressing ? says : 'OLM v1 to take up the catalog')
+      return waits(known, progressing ? says : 'OLM v1 to take up the catalog')
     if (!progressing)
       return fails(state, now, {
         code: 'olm-silent',
         says: 'OLM v1 did nothing with the ClusterCatalog: are its controllers running?',
       })
-    return fails(state, now, { code: catalogCode(progressing.message) ?? 'catalog-not-connected', says })
+    const isFinal = code !== undefined && (!blamesAuthor(code) || milliseconds >= deadlines.patience)
+    return fails(state, now, { code: isFinal ? code : 'catalog-not-connected', says })
   }
 
   function install(state: State, seen: Seen, now: number): Progress<Stage> {
@@ -130,9 +141,8 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     const installed = currentCondition(extension, 'Installed')
     const name = textAt(extension.status, 'install', 'bundle', 'name')
     const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
-    const why =
-      deploymentTrouble(deployments) ??
-      podTrouble(podsOf(deployments, objectsOf(seen, looks.pods)), operatorPods)
+    const pods = objectsOf(seen, looks.pods)
+    const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, pods), operatorPods)
     const isThere =
       installed?.status === 'True' && progressing?.reason === 'Succeeded' && name === wanted.root
     const lazy = deployments.find((one) => !isAvailable(one))
@@ -148,15 +158,14 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
         code: 'resolver-mismatch',
         says: `OLM v1 installed ${name}; the simulated resolution has ${wanted.root}`,
       })
-    if (why && why.code !== 'registry-failing' && why.code !== 'unschedulable') return fails(state, now, why)
+    if (why && !mayPass.has(why.code)) return fails(state, now, why)
     const message = `${progressing?.reason ?? ''}: ${progressing?.message ?? ''}`
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
       return fails(state, now, extensionFailure(message))
-    const known = rememberWords(state, progressing?.reason === 'Retrying' ? message : '', now)
-    // Of everything that goes wrong it says that it tries again: what stays the same for long, and is no trouble of the network, is its last word.
-    const lasting = now - Number(known.memory['wordsSince'] ?? now)
-    const refused = extensionFailure(message)
-    if (progressing?.reason === 'Retrying' && lasting >= deadlines.patience && refused.code !== 'too-slow')
+    const refused = progressing?.reason === 'Retrying' ? extensionFailure(message) : undefined
+    // It reports as retrying whatever goes wrong. What outlasts its attempts, and is no trouble of the network, is its answer.
+    const { state: known, milliseconds } = lasting(state, refused?.code, now)
+    if (refused && milliseconds >= deadlines.patience && refused.code !== 'too-slow')
       return fails(known, now, refused)
     const what = isThere
       ? `Deployment ${lazy?.metadata.name ?? ''}`
@@ -166,7 +175,7 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     if (now - state.since < (isThere ? deadlines.operator : deadlines.extension)) return waits(known, what)
     if (why) return fails(known, now, why)
     if (isThere)
-      return fails(known, now, { code: 'deployment-not-available', says: `it still waits for ${what}` })
+      return fails(known, now, overdueDeployments(deployments, pods, what, now - deadlines.patience))
     if (state.step > 0 && progressing?.reason === 'Succeeded')
       return fails(known, now, {
         code: 'no-upgrade-edge',
@@ -176,7 +185,7 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
       known,
       now,
       progressing
-        ? extensionFailure(message)
+        ? { code: 'too-slow', says: `OLM v1: ${message}` }
         : { code: 'olm-silent', says: 'OLM v1 did nothing with the ClusterExtension' },
     )
   }
@@ -218,28 +227,27 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
   }
 }
 
+const extensionWords: readonly (readonly [FailureCode, RegExp])[] = [
+  ['registry-failing', transient],
+  ['resolution-unsatisfiable', /no bundles? found|multiple catalogs|no package/i],
+  ['certificate-provider-absent', /cert.?provider|certificate provider|cert-manager/i],
+  ['refused-by-olm-v1', /dependency declared|apiServiceDefinitions|unsupported/i],
+  ['unsupported-install-mode', /install ?mode|target ?namespaces?|watchNamespace/i],
+  ['occupied', /invalid ownership metadata|already exists|conflict/i],
+  ['forbidden', /pre-authorization|is forbidden|serviceaccount .* not found|service account/i],
+  ['api-missing-for-bundle', /no matches for kind|could not find the requested resource/i],
+  [
+    'crd-incompatible',
+    /scope changed|stored version|field removed|enum|required field|CRDUpgradeCheck|upgrade safety/i,
+  ],
+]
+
 /** What OLM v1 says of an extension, in our classes: its own words are one long error. */
 function extensionFailure(message: string): TrialFailure {
-  const code: FailureCode = /no bundles? found|multiple catalogs|no package/i.test(message)
-    ? 'resolution-unsatisfiable'
-    : /cert.?provider|certificate provider|cert-manager/i.test(message)
-      ? 'certificate-provider-absent'
-      : /dependency declared|apiServiceDefinitions|unsupported bundle|unsupported/i.test(message)
-        ? 'refused-by-olm-v1'
-        : /install ?mode|target ?namespaces?|watchNamespace/i.test(message)
-          ? 'unsupported-install-mode'
-          : /invalid ownership metadata|already exists|conflict/i.test(message)
-            ? 'occupied'
-            : /pre-authorization|is forbidden|serviceaccount .* not found|service account/i.test(message)
-              ? 'forbidden'
-              : /no matches for kind|could not find the requested resource/i.test(message)
-                ? 'api-missing-for-bundle'
-                : /scope changed|stored version|field removed|enum|required field|CRDUpgradeCheck|upgrade safety/i.test(
-                      message,
-                    )
-                  ? 'crd-incompatible'
-                  : (catalogCode(message) ??
-                    (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow'))
+  const code =
+    extensionWords.find(([, words]) => words.test(message))?.[0] ??
+    catalogCode(message) ??
+    (/Blocked|InvalidConfiguration/.test(message) ? 'refused-by-olm-v1' : 'too-slow')
   return {
     code: code === 'catalog-image-missing' ? 'bundle-image-missing' : code,
     says: `OLM v1: ${message}`,
@@ -247,15 +255,10 @@ function extensionFailure(message: string): TrialFailure {
 }
 
 function catalogCode(message: string): FailureCode | undefined {
+  if (transient.test(message)) return 'registry-failing'
   if (/manifest unknown|not found|name unknown/i.test(message)) return 'catalog-image-missing'
   if (/unauthorized|denied/i.test(message)) return 'image-unauthorized'
-  if (/\b5\d\d\b|timeout|toomanyrequests|connection refused|no such host|i\/o|x509/i.test(message))
-    return 'registry-failing'
   return undefined
-}
-
-function rememberWords(state: State, words: string, now: number): State {
-  return state.memory['words'] === words ? state : remember(state, { words, wordsSince: now })
 }
 
 function needsInstaller(crd: KubeObject | undefined): boolean {

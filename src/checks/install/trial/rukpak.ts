@@ -4,7 +4,9 @@ import type { Deadlines } from './deadlines.ts'
 import {
   deploymentTrouble,
   isAvailable,
+  mayPass,
   operatorPods,
+  overdueDeployments,
   podsOf,
   podTrouble,
   pullTrouble,
@@ -28,12 +30,13 @@ import {
   namespaceObject,
   type RukPakTarget,
 } from './trial-objects.ts'
-import type { TrialFailure } from './trial-outcome.ts'
+import { blamesAuthor, transient, type TrialFailure } from './trial-outcome.ts'
 import { clusterNameOf, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
   enter,
   fails,
+  lasting,
   remember,
   waits,
   type Progress,
@@ -131,9 +134,16 @@ export function rukPak(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
     const pods = podTrouble(unpacking, unpackPods)
-    const isStuck = pods !== undefined && pods.code !== 'registry-failing' && pods.code !== 'unschedulable'
-    if (isStuck) return lasting(state, now, pods)
-    if (refused) return lasting(state, now, pods ?? refusal(refused.message, refused.reason))
+    const failure = refused
+      ? (pods ?? refusal(refused.message, refused.reason))
+      : pods && !mayPass.has(pods.code)
+        ? pods
+        : undefined
+    const { state: followed, milliseconds } = lasting(state, failure?.code, now)
+    // RukPak attempts again whatever failed. What is not its own trouble, and outlasts its attempts, is its answer.
+    const isFinal = failure !== undefined && milliseconds >= deadlines.patience
+    if (isFinal && (blamesAuthor(failure.code) || !mayPass.has(failure.code)))
+      return fails(followed, now, failure)
     const active = textAt(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
     // The later version says HasValidBundle only of bundles that are not.
@@ -144,7 +154,7 @@ export function rukPak(
     const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
     // RukPak before 0.17 chooses the namespace by itself, and plain manifests name theirs.
     const elsewhere = elsewhereIn(deployments)
-    const knows = remember(state, { elsewhere: JSON.stringify(elsewhere) })
+    const knows = remember(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [looks.pods, ...elsewhere.map(podsIn)].flatMap((look) => objectsOf(seen, look))
     const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
     const lazy = deployments.find((one) => !isAvailable(one))
@@ -154,20 +164,21 @@ export function rukPak(
       return hasBundles && bundle && state.step === 0
         ? enter(state, 'immutability', now, `${wanted.root} is installed`, [changeInPlace(bundle)])
         : stepDone(state, now)
-    if (why && why.code !== 'registry-failing' && why.code !== 'unschedulable') return fails(state, now, why)
+    if (why && !mayPass.has(why.code)) return fails(state, now, why)
     const what = !isTakenUp
       ? 'RukPak to take it up'
       : !isInstalled
-        ? `${wanted.root} to be installed (${[unpacked, valid, installed]
-            .map((one) => one?.reason ?? '')
-            .filter((one) => one !== '')
-            .join(', ')})`
+        ? (failure?.says ??
+          `${wanted.root} to be installed (${[unpacked, valid, installed].flatMap((one) => one?.reason || []).join(', ')})`)
         : old.length > 0
           ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
           : `the workloads of ${wanted.root}`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
       return waits(knows, what)
-    if (why ?? pods) return fails(state, now, (why ?? pods) as TrialFailure)
+    const cause = why ?? failure ?? pods
+    // A refusal that has not lasted: the next attempt may succeed.
+    const isOpen = cause === failure && cause !== undefined && blamesAuthor(cause.code)
+    if (cause) return fails(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
       return fails(state, now, {
         code: 'no-pivot',
@@ -179,19 +190,11 @@ export function rukPak(
         says: `${active} stays active, and ${wanted.root} does not take its place`,
       })
     if (isInstalled)
-      return fails(state, now, { code: 'deployment-not-available', says: `it still waits for ${what}` })
+      return fails(state, now, overdueDeployments(deployments, running, what, now - deadlines.patience))
     return fails(state, now, {
       code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
       says: `it still waits for ${what}`,
     })
-  }
-
-  /** RukPak tries again what it refused: registries recover, bundles do not. */
-  function lasting(state: State, now: number, failure: TrialFailure): Progress<Stage> {
-    const first = Number(state.memory['failing'] ?? 0)
-    if (first === 0) return waits({ ...state, memory: { ...state.memory, failing: now } }, failure.says)
-    if (now - first < deadlines.grace) return waits(state, failure.says)
-    return fails(state, now, failure)
   }
 
   /** A dry run: what the API would say of a change in place. */
@@ -269,6 +272,9 @@ function refusal(message: string, reason: string): TrialFailure {
   const says = `RukPak: ${reason}: ${message}`
   // Its own disk and its own address: nothing of the bundle.
   if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
+  // BundleLoadFailed: EOF is what RukPak reads of its own server on a busy machine.
+  if (transient.test(message))
+    return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says }
   if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
   if (/no matches for kind|could not find the requested resource/.test(message))
     return { code: 'api-missing-for-bundle', says }

@@ -23,7 +23,7 @@ export const failureClasses = {
   'refused-by-olm-v1': 'content',
   'refused-by-rukpak': 'content',
   'not-immutable': 'environment',
-  'no-pivot': 'content',
+  'no-pivot': 'infra',
   // The catalog's image.
   'catalog-image-missing': 'catalog',
   'catalog-crash': 'catalog',
@@ -74,6 +74,18 @@ const verdictOf: Readonly<Record<FailureClass, TrialVerdict>> = {
 
 export function failed(code: FailureCode, says: string): TrialOutcome & TrialFailure {
   return { verdict: verdictOf[failureClasses[code]], code, says: says.slice(0, longest) }
+}
+
+/**
+ * Words of networks, busy servers and restarts, in whatever a controller reports. The author of a bundle did not cause them, and
+ * the controller's next attempt may not meet them.
+ */
+export const transient =
+  /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
+
+/** Whether a failure is one of the author's: such a verdict needs a condition that is final or has lasted. */
+export function blamesAuthor(code: FailureCode): boolean {
+  return verdictOf[failureClasses[code]] === 'does not install'
 }
 
 /** Whether another try makes sense: of what the world did alone. */

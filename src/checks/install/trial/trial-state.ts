@@ -92,6 +92,20 @@ export function remember<Stage extends string>(
   return { ...state, memory: { ...state.memory, ...memory } }
 }
 
+/**
+ * How long a controller has reported the same class of failure, without a look in between that did not show it. What it says of
+ * each attempt may differ in its words; a failure that went away begins again.
+ */
+export function lasting<Stage extends string>(
+  state: TrialState<Stage>,
+  code: FailureCode | undefined,
+  now: number,
+): { readonly state: TrialState<Stage>; readonly milliseconds: number } {
+  if ((state.memory['failure'] ?? '') !== (code ?? ''))
+    return { state: remember(state, { failure: code ?? '', failingSince: now }), milliseconds: 0 }
+  return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
+}
+
 /** The same words twice in a row are one event. */
 function noted<Stage extends string>(state: TrialState<Stage>, now: number, says: string): TrialState<Stage> {
   if (state.events.at(-1)?.says === says) return state

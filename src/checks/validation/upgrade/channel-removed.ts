@@ -8,7 +8,7 @@ export const channelRemoved = defineRule<{ channel: string }, OfChange>({
   check: 'validation',
   overridable: true,
   judges: 'pull request',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
   say: ({ channel }) => ({

@@ -1,0 +1,41 @@
+// Whether the admission policies of docs/cluster-rights.yaml hold the account to names of trials. After `kubectl apply` an API
+// server takes seconds until it enforces them; until then the account could delete what belongs to others.
+import type { KubeObject } from '../checks/install/trial/kube-object.ts'
+import { rbac } from '../checks/install/trial/trial-objects.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Cluster } from './cluster.ts'
+
+/** One write for each policy that it must reject, only ever sent as a dry run. */
+const probes: readonly KubeObject[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-of-a-trial' } },
+  {
+    apiVersion: rbac,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'not-of-a-trial' },
+    // The account's own role: RBAC lets it bind what it has, so that the policy alone can object.
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'catalog-bot-trials' },
+    subjects: [],
+  },
+]
+
+const pauseMs = 2000
+
+/** Waits until every probe is rejected by an admission policy. Resolves to the reason where that is not seen in time. */
+export async function awaitConfinement(
+  { act }: Pick<Cluster, 'act'>,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const deadline = clock.now() + timeoutMs
+  for (;;) {
+    let open: string | undefined
+    for (const object of probes) {
+      const answer = await act({ kind: 'create', object, dryRun: true })
+      if (answer && /ValidatingAdmissionPolicy|admission webhook/.test(answer.says)) continue
+      open = `a dry run that creates the ${object.kind} ${object.metadata.name} ${answer ? `failed otherwise: ${answer.says}` : 'was accepted'}`
+      break
+    }
+    if (open === undefined || clock.now() >= deadline) return open
+    await clock.sleep(pauseMs)
+  }
+}

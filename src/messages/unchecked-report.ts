@@ -1,0 +1,55 @@
+// What is said where catalog-bot decides nothing any more: on a pull request for a branch that it does not serve, and on one
+// that somebody else merged.
+import type { MergedVerdict } from '../gate/verdict.ts'
+import { commentMarker } from './comment.ts'
+import { code, plain } from './escape.ts'
+import type { Report } from './report.ts'
+
+/** `checks`: the names of our check runs that are there. Not neutral: GitHub counts that as passed. */
+export function unservedReport(branch: string, checks: readonly string[]): Report {
+  const why = `catalog-bot does not serve the branch ${code(branch, 200)}, so nothing that it said here before still applies.`
+  const fix =
+    'Change the base branch of this pull request, or ask a maintainer to add the branch to `branches` in `.github/catalog-bot.yml` on the default branch.'
+  return {
+    checks: checks.map((name) => ({
+      name,
+      status: 'completed',
+      conclusion: 'action_required',
+      title: 'Not checked: the base branch is not served',
+      summary: `${why} ${fix}`,
+      annotations: [],
+    })),
+    comment: [commentMarker, '### ⏸️ Not checked any more', why, fix].join('\n\n'),
+    commentIs: 'kept',
+  }
+}
+
+export interface MergedElsewhere {
+  readonly commit: string
+  /** Absent: nobody says. */
+  readonly mergedBy?: string | undefined
+  /** Who enabled GitHub's auto-merge, where that merged it. */
+  readonly autoMergeBy?: string | undefined
+  readonly verdict: MergedVerdict
+}
+
+const judgments = {
+  valid: '✅ catalog-bot judged the merged commit on its parent: every check passes.',
+  invalid: '❌ catalog-bot would not have merged this commit:',
+  unknown: '⚠️ catalog-bot cannot tell whether this commit is valid:',
+} as const
+
+export function mergedElsewhereComment({ commit, mergedBy, autoMergeBy, verdict }: MergedElsewhere): string {
+  const who =
+    autoMergeBy === undefined
+      ? plain(mergedBy ?? 'somebody')
+      : `GitHub's auto-merge, which ${plain(autoMergeBy)} enabled,`
+  const reasons = verdict.kind === 'valid' ? [] : verdict.reasons.slice(0, 5)
+  return [
+    commentMarker,
+    `### Merged by ${autoMergeBy === undefined ? plain(mergedBy ?? 'somebody') : "GitHub's auto-merge"}`,
+    `${who} merged this pull request as ${code(commit.slice(0, 12))}, not catalog-bot.`,
+    judgments[verdict.kind],
+    ...(reasons.length > 0 ? [reasons.map((reason) => `- ${plain(reason, 300)}`).join('\n')] : []),
+  ].join('\n\n')
+}

@@ -1,0 +1,72 @@
+// The API of OLM v1's newer release, whose controllers cannot be built here: one of their modules is in no registry that we
+// reach. Its CRDs are the release's own. What we write has to pass them, and no installer may be made; a stand-in says only that
+// the catalog is served.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from './olm-v0.ts'
+import { observing } from './observe.ts'
+import type { Scene } from './scene.ts'
+
+export async function newerOlmV1Story({ plane, about, claim, isClean, trial }: Scene): Promise<void> {
+  const pinned = readFileSync(
+    join(import.meta.dirname, '..', 'control-plane', 'olm-v1-api', 'go.mod'),
+    'utf8',
+  )
+  about(`the API of operator-controller ${/operator-controller (v\S+)/.exec(pinned)?.[1] ?? ''}`)
+  await plane.applyFolder(join(plane.built, 'crds', 'olm-v1-api'))
+  const group = '/apis/olm.operatorframework.io/v1'
+  await plane.ready(
+    'the API of OLM v1',
+    async () => (await plane.ask('GET', `${group}/clusterextensions`)).status === 200,
+  )
+  const serve = {
+    path: `${group}/clustercatalogs`,
+    fact: ({ metadata: { name } }: { readonly metadata: { readonly name: string } }) => {
+      const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
+      const serving = { type: 'Serving', status: 'True', reason: 'Available', message: '' }
+      const status = { conditions: [{ ...serving, lastTransitionTime: now, observedGeneration: 1 }] }
+      void plane.ask(
+        'PATCH',
+        `${group}/clustercatalogs/${name}/status`,
+        { status },
+        'application/merge-patch+json',
+      )
+      return 'a ClusterCatalog is there'
+    },
+  }
+  const noted = (path: string, what: string) => ({
+    path,
+    fact: ({ metadata: { name } }: { readonly metadata: { readonly name: string } }) =>
+      /^(?:installer$|catalog-bot-[a-z0-9]{8}$)/.test(name) ? what : undefined,
+  })
+  const { result, facts } = await observing(
+    plane,
+    [
+      serve,
+      noted(`${group}/clusterextensions`, 'a ClusterExtension is there'),
+      noted('/api/v1/serviceaccounts', 'an installer is there'),
+      noted('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', 'a binding of an installer is there'),
+    ],
+    () =>
+      trial(
+        {
+          target: 'OLM v1',
+          package: 'solo',
+          steps: [{ root: 'solo.v1.1.0', version: '1.1.0', names: ['solo.v1.1.0'] }],
+        },
+        { catalog: { image: `registry.example/catalog@sha256:${'1'.repeat(64)}` } },
+        { catalog: 30_000, extension: 15_000 },
+      ),
+  )
+  claim(
+    'the API takes the ClusterCatalog and the ClusterExtension, and no installer is made for it',
+    facts.toSorted().join() === 'a ClusterCatalog is there,a ClusterExtension is there',
+    facts.join('\n'),
+  )
+  claim(
+    'without controllers the answer is that OLM v1 did nothing',
+    codeOf(result.report) === 'olm-silent',
+    result.told,
+  )
+  await isClean('it')
+}

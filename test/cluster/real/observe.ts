@@ -1,0 +1,100 @@
+// What the API server itself holds while our command runs: asked with the administrator's certificate and a client that shares
+// nothing with the bot, so that a claim does not rest on the bot's own report.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlPlane } from '../control-plane/start-control-plane.ts'
+
+export interface Item {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly spec?: Readonly<Record<string, unknown>>
+  readonly status?: Readonly<Record<string, unknown>>
+}
+
+/** Of one kind of object, one line for what is worth noting of it. */
+export interface Observation {
+  readonly path: string
+  readonly fact: (item: Item) => string | undefined
+}
+
+/** Runs something, and returns each fact that was true of an object meanwhile, in the order in which they came. */
+export async function observing<Result>(
+  plane: Pick<ControlPlane, 'ask'>,
+  observations: readonly Observation[],
+  run: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly facts: readonly string[] }> {
+  const facts = new Set<string>()
+  let isRunning = true
+  const watching = (async () => {
+    while (isRunning) {
+      for (const { path, fact } of observations) {
+        const { body } = await plane.ask('GET', path)
+        for (const item of (body['items'] ?? []) as readonly Item[]) {
+          const found = fact(item)
+          if (found !== undefined) facts.add(found)
+        }
+      }
+      await sleep(300)
+    }
+  })()
+  try {
+    const result = await run()
+    return { result, facts: [...facts] }
+  } finally {
+    isRunning = false
+    await watching
+  }
+}
+
+const isTrue = (status: Item['status'], type: string): boolean =>
+  ((status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[]).some(
+    (one) => one.type === type && one.status === 'True',
+  )
+
+const containersIn = (spec: Item['spec']): readonly { readonly image: string }[] =>
+  (
+    spec as
+      | {
+          readonly template?: {
+            readonly spec?: { readonly containers?: readonly { readonly image: string }[] }
+          }
+        }
+      | undefined
+  )?.template?.spec?.containers ?? []
+
+/** `Deployment runs registry.example/solo:solo.v1.0.0`. */
+export const deployments: Observation = {
+  path: '/apis/apps/v1/deployments',
+  fact: ({ spec, status }) =>
+    isTrue(status, 'Available') && Number(status?.['availableReplicas'] ?? 0) > 0
+      ? `Deployment runs ${containersIn(spec)[0]?.image ?? ''}`
+      : undefined,
+}
+
+/** `CRD reds.example.com is established`. */
+export const crds: Observation = {
+  path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  fact: ({ metadata: { name }, status }) =>
+    isTrue(status, 'Established') ? `CRD ${name} is established` : undefined,
+}
+
+/** `ClusterExtension has solo.v1.0.0 1.0.0`. */
+export const extensions: Observation = {
+  path: '/apis/olm.operatorframework.io/v1/clusterextensions',
+  fact: ({ status }) => {
+    const { bundle } = (status?.['install'] ?? {}) as { readonly bundle?: { name: string; version: string } }
+    return bundle && isTrue(status, 'Installed')
+      ? `ClusterExtension has ${bundle.name} ${bundle.version}`
+      : undefined
+  },
+}
+
+/** `ClusterServiceVersion foo.v1.0.0 succeeded`. */
+export const csvs: Observation = {
+  path: '/apis/operators.coreos.com/v1alpha1/clusterserviceversions',
+  fact: ({ metadata: { name }, status }) =>
+    status?.['phase'] === 'Succeeded' ? `ClusterServiceVersion ${name} succeeded` : undefined,
+}
+
+/** Which of the wanted facts were not seen. */
+export function missingIn(facts: readonly string[], wanted: readonly string[]): readonly string[] {
+  return wanted.filter((one) => !facts.includes(one))
+}
