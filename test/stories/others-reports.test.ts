@@ -55,7 +55,11 @@ describe.each([
     const report = (state: 'pending' | 'success', context = 'ci/build') =>
       github.setStatus(repositoryName, pull.headSha, 'harbormaster', { state, context })
     // The second retry by time comes after minutes.
-    await until('it was refused twice', () => refusals() >= 2, 60, world.log)
+    const isWaiting = () =>
+      refusals() >= 2 &&
+      world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
+        world.log.findLastIndex((line) => line.includes('"msg":"GitHub refused a merge"'))
+    await until('it was refused twice, and waits', isWaiting, 60, world.log)
     await report('pending')
     await report('success', 'ci/lint')
     expect(pull.merged).toBeNull()
