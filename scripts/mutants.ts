@@ -3583,8 +3583,8 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: 'src/app/edge/deliveries.ts',
-        search: '      jobsOfDelivery(event, payload, appId),\n',
-        replace: '      [],\n',
+        search: '        ...jobsOfDelivery(event, payload, appId),\n',
+        replace: '',
       },
     ],
     test: ['test/app/edge/deliveries.test.ts', ''],

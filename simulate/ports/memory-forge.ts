@@ -258,6 +258,7 @@ export function openMemoryForge(
       ask(`list the check runs of ${commit.slice(0, 7)}`, () =>
         ownChecks(commit).map(({ name, digest }) => ({ name, digest })),
       ),
+    openThreads: () => Promise.resolve(undefined),
     othersChecks: (commit) =>
       ask(`list the checks of others on ${commit.slice(0, 7)}`, () =>
         (server.checks.get(commit) ?? [])

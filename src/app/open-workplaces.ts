@@ -10,8 +10,7 @@ import { openMerging } from '../github/merge-calls.ts'
 import { openRepositoryMemory } from '../github/repository-memory.ts'
 import type { Store } from '../ports/store.ts'
 import { noTracing, traceCalls } from '../ports/tracing.ts'
-import type { Job } from '../ports/jobs.ts'
-import { classOfJob } from './jobs/class-of-job.ts'
+import type { WorkClass } from '../github/budget/work-class.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 
 /** The App with its own credentials, or whoever holds one of its tokens. */
@@ -20,12 +19,12 @@ export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitT
 
 export interface Workplaces {
   /** Rejects with a ForgeError or GitError when the repository cannot be reached. */
-  readonly open: (job: {
-    readonly installation: number
-    readonly repository: RepositoryName
-    /** How important it is. */
-    readonly kind?: Job['kind']
-  }) => Promise<JobContext<Store>>
+  readonly open: (
+    job: { readonly installation: number; readonly repository: RepositoryName },
+    /** How important it is: `look` where somebody waits for it at a page or a terminal. */
+    work?: WorkClass,
+    onSent?: () => void,
+  ) => Promise<JobContext<Store>>
   /** Ends what git is still at, and with it the jobs that wait for it. */
   readonly close: () => Promise<void>
 }
@@ -86,8 +85,8 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
   }
 
   return {
-    open: async (job) => {
-      const octokit = await github.octokit(job.installation, classOfJob(job.kind))
+    open: async (job, work, onSent) => {
+      const octokit = await github.octokit(job.installation, work, onSent)
       return {
         app,
         installation: job.installation,

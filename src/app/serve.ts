@@ -26,6 +26,8 @@ import { openPublishing, takePublishEnvironment } from './publishing/open-publis
 import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
+import { allowanceOf } from './jobs/job-allowance.ts'
+import { pullsWaitingFor } from './jobs/refused-pull.ts'
 import { runJob } from './jobs/run-job.ts'
 import { readTarget } from '../web/pages/addresses.ts'
 import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
@@ -142,6 +144,7 @@ export async function serve(
       deliveries: deliveryHandler({
         store,
         appId: credentials.appId,
+        waitingFor: (report) => pullsWaitingFor(report, store),
         secrets: [
           credentials.webhookSecret,
           ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
@@ -186,6 +189,8 @@ export async function serve(
       runJob(job, {
         app,
         openJobContext: workplaces.open,
+        allowanceOf: (one) =>
+          allowanceOf(one, store, { now: () => clock.now(), sweepSeconds: settings.sweepSeconds }),
         isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),

@@ -21,6 +21,7 @@ import { annotationsPerRequest, ownChecks, putCheck, putChecks, toOwnCheck } fro
 import { putComment } from './put-comment.ts'
 import { findMergedPull, findOwnPull, performOnOwnPull } from './own-pulls.ts'
 import { proposeTree } from './propose-tree.ts'
+import { readOpenThreads, readStatuses } from './others-reports.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
@@ -207,12 +208,18 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     othersChecks: (commit) =>
       asking('list the checks of others', async () => {
         const query = { ...target, ref: commit, per_page: 100 }
-        const runs = await octokit.paginate(octokit.rest.checks.listForRef, query)
-        return runs
+        let pages = 0
+        // What others write is never read without a limit.
+        const runs = await octokit.paginate(octokit.rest.checks.listForRef, query, ({ data }, done) => {
+          if (++pages >= 10) done()
+          return data
+        })
+        const others = runs
           .filter((run) => run.app?.id !== appId)
           .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
-          .sort()
+        return [...others, ...(await readStatuses(octokit, query))].sort()
       }),
+    openThreads: (pull) => readOpenThreads(octokit, repository, pull),
     perform: async (action) => {
       for (let attempt = 1; ; attempt++)
         try {

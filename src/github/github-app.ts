@@ -50,8 +50,11 @@ export interface GitHubApp {
   readonly probot: Probot
   /** The account under which the App writes, `catalog-bot[bot]`. Rejects with a ForgeError. */
   login(): Promise<string>
-  /** Octokit with one installation's token, for one job. It goes by the budget of the installation, as work of that class. */
-  octokit(installation: number, work?: WorkClass): Promise<Octokit>
+  /**
+   * Octokit with one installation's token, for one job. It goes by the budget of the installation, as work of that class.
+   * `onSent` hears of each request that counts against the hour.
+   */
+  octokit(installation: number, work?: WorkClass, onSent?: () => void): Promise<Octokit>
   /** A token that can read and push to this one repository, for git. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
@@ -134,9 +137,9 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     app = octokit
     return octokit
   }
-  const asInstallation = async (installation: number, work: WorkClass): Promise<Octokit> => {
+  const asInstallation: GitHubApp['octokit'] = async (installation, work = 'look', onSent) => {
     const octokit = await probot.auth(installation)
-    budgets.attach(octokit, installation, work)
+    budgets.attach(octokit, installation, work, onSent)
     return octokit
   }
   let account: string | undefined
@@ -154,7 +157,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         throw toForgeError(error, 'read our own name')
       }
     },
-    octokit: (installation, work = 'look') => asInstallation(installation, work),
+    octokit: asInstallation,
     waiting: () => budgets.waiting(),
     held: () => budgets.held(),
     async gitToken(installation, repository) {

@@ -172,7 +172,7 @@ function inputOf(run: CheckRun, repositoryId: string, headSha: CommitSha) {
   }
 }
 
-function chunks<T>(items: readonly T[], size: number): T[][] {
+export function chunks<T>(items: readonly T[], size: number): T[][] {
   const result: T[][] = []
   for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size))
   return result

@@ -1,5 +1,6 @@
 // The comments of a pull request, all of them, though only those are asked for that changed since the last time. What was
-// deleted is told by the number of comments that GitHub gives: where it does not fit, all are read again.
+// deleted is told by the number of comments that GitHub gives: where it does not fit, GitHub is asked which of them still exist.
+import { z } from 'zod'
 import { linesRead } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
 import type { Comment, RepositoryName } from '../change/snapshot.ts'
@@ -8,6 +9,7 @@ import { commentMarker } from '../messages/report.ts'
 import type { OwnComment } from '../ports/forge.ts'
 import type { CommentMemory, KeptComments } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
+import { chunks } from './own-checks.ts'
 import { toPerson, type Account } from './person.ts'
 
 export interface CommentReader {
@@ -51,7 +53,8 @@ export async function readComments(
 ): Promise<readonly Comment[]> {
   const kept = anew ? undefined : reader.memory?.get(pullKey(reader.repository, pull))
   if (kept !== undefined && count !== undefined) {
-    const now = await readSince(reader, pull, kept)
+    const since = await readSince(reader, pull, kept)
+    const now = since.comments.size > count ? await withoutDeleted(reader, pull, since) : since
     if (now.comments.size === count) return [...now.comments.values()]
   }
   return [...(await readAll(reader, pull)).comments.values()]
@@ -124,8 +127,46 @@ async function readSince(reader: CommentReader, pull: PullNumber, kept: KeptComm
   )
   const since = new Date(Math.max(0, last - lag)).toISOString()
   const read = await taken(reader, kept.comments, await list(reader, pull, since), kept.own)
-  reader.memory?.set(pullKey(reader.repository, pull), { ...read, readAt: kept.readAt })
-  return read
+  const now = { ...read, readAt: kept.readAt }
+  reader.memory?.set(pullKey(reader.repository, pull), now)
+  return now
+}
+
+/** GitHub takes at most 100 ids in one list. */
+const idsPerList = 100
+const idsPerQuery = 25 * idsPerList
+const existing = z.record(z.string(), z.array(z.object({ id: z.string() }).nullable()))
+
+/**
+ * Without the comments that GitHub doesn't have any more. One request tells that of 2,500 comments; reading them all again
+ * costs one for each hundred. Never rejects: the caller compares the count, and reads them all if it still differs.
+ */
+async function withoutDeleted(
+  { octokit, repository, memory }: CommentReader,
+  pull: PullNumber,
+  kept: KeptComments,
+): Promise<KeptComments> {
+  const gone = new Set<string>()
+  const nodes = [...kept.comments.values()].flatMap(({ node }) => node ?? [])
+  for (const ids of chunks(nodes, idsPerQuery)) {
+    const lists = Object.fromEntries(chunks(ids, idsPerList).map((list, at) => [`l${at}`, list]))
+    const names = Object.keys(lists)
+    const query = `query CommentsThatExist(${names.map((name) => `$${name}: [ID!]!`).join(', ')}) {
+  ${names.map((name) => `${name}: nodes(ids: $${name}) { id }`).join('\n  ')}
+}`
+    const answer = await octokit
+      .graphql<unknown>(query, lists)
+      // GitHub lists an error beside the data for each id that it doesn't have.
+      .catch((error: unknown) => (error as { data?: unknown }).data)
+    const found = existing.safeParse(answer).data ?? {}
+    for (const [name, list] of Object.entries(lists))
+      for (const [at, node] of list.entries()) if (found[name]?.[at] === null) gone.add(node)
+  }
+  const comments = new Map([...kept.comments].filter(([, { node }]) => node === undefined || !gone.has(node)))
+  const own = kept.own !== undefined && comments.has(kept.own) ? kept.own : undefined
+  const left = { comments, own, readAt: kept.readAt }
+  memory?.set(pullKey(repository, pull), left)
+  return left
 }
 
 async function taken(

@@ -287,8 +287,13 @@ export interface Forge {
   present(pull: PullNumber, head: CommitSha): Promise<Present>
   /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
   checksOn(commit: CommitSha): Promise<Present['checks']>
-  /** How the check runs of other Apps on a commit stand, in one order: equal when nothing about them changed. */
+  /**
+   * How the check runs of other Apps and the statuses on a commit stand, in one order: equal when nothing about them changed.
+   * At most a thousand of each. Statuses are left out where the installation has not accepted `statuses: read`.
+   */
   othersChecks(commit: CommitSha): Promise<readonly string[]>
+  /** How many conversations of a pull request are not resolved, of its first and its last hundred. Undefined: GitHub doesn't say. */
+  openThreads(pull: PullNumber): Promise<number | undefined>
   /**
    * The issue that our App wrote and that begins with `marker`: the one with this number where it still is such, else
    * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).

@@ -2,62 +2,37 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
+interface InRepository {
+  readonly installation: number
+  readonly repository: RepositoryName
+}
+interface OfPull extends InRepository {
+  readonly pull: PullNumber
+}
+interface OfBranch extends InRepository {
+  readonly branch: string
+}
+
 /** One piece of work: look at a pull request, or at what a push to a branch means for its catalogs. */
 export type Job =
-  | {
-      readonly kind: 'pull'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly pull: PullNumber
-    }
-  | {
-      readonly kind: 'branch'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly branch: string
-    }
+  | ({ readonly kind: 'pull' } & OfPull)
+  | ({ readonly kind: 'branch' } & OfBranch)
   /** Look at every open pull request of a repository. */
-  | { readonly kind: 'sweep'; readonly installation: number; readonly repository: RepositoryName }
-  /** Judge the groups of a branch's merge queue that have no verdict yet. */
-  | {
-      readonly kind: 'group'
-      readonly installation: number
-      readonly repository: RepositoryName
-      /** The branch that they are to be merged into. */
-      readonly branch: string
-    }
+  | ({ readonly kind: 'sweep' } & InRepository)
+  /** Judge the groups of a branch's merge queue that have no verdict yet; `branch` is the one that they are to be merged into. */
+  | ({ readonly kind: 'group' } & OfBranch)
   /** Land the next of those that are ready for a branch: a train. */
-  | {
-      readonly kind: 'train'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly branch: string
-    }
+  | ({ readonly kind: 'train' } & OfBranch)
   /** Add the bundle directories that are merged to the catalogs. */
-  | {
-      readonly kind: 'release'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly branch: string
-    }
+  | ({ readonly kind: 'release' } & OfBranch)
   /** Publish what is merged. */
-  | { readonly kind: 'publish'; readonly installation: number; readonly repository: RepositoryName }
+  | ({ readonly kind: 'publish' } & InRepository)
   /** Publish, renew or remove the preview images of a pull request. */
-  | {
-      readonly kind: 'preview'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly pull: PullNumber
-    }
+  | ({ readonly kind: 'preview' } & OfPull)
   /** Try what a pull request leads to on a cluster. */
-  | {
-      readonly kind: 'trial'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly pull: PullNumber
-    }
+  | ({ readonly kind: 'trial' } & OfPull)
   /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
-  | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
+  | ({ readonly kind: 'scan' } & InRepository)
 
 export interface Jobs {
   /** Enqueues a job, coalesced with an equal one that waits; `afterSeconds` delays it. A waiting delayed job is brought forward by an earlier one. */

@@ -26,8 +26,27 @@ function github(count: number) {
   }))
   let requests = 0
   let now = Date.UTC(2026, 0, 2)
-  const view = (one: Told) => ({ ...one, created_at: one.updated_at, issue_url: 'https://x/issues/7' })
+  const view = (one: Told) => ({
+    ...one,
+    node_id: `node ${one.id}`,
+    created_at: one.updated_at,
+    issue_url: 'https://x/issues/7',
+  })
   const octokit = {
+    graphql: async (query: string, lists: Record<string, string[]>) => {
+      requests += 1
+      const here = new Set(told.map(({ id }) => `node ${id}`))
+      const names = [...query.matchAll(/(\w+): nodes\(ids: \$(\w+)\)/g)]
+      const data = Object.fromEntries(
+        names.map(([, alias = '', list = '']) => [
+          alias,
+          (lists[list] ?? []).map((id) => (here.has(id) ? { id } : null)),
+        ]),
+      )
+      if (names.some(([, , list = '']) => (lists[list] ?? []).length > 100)) throw new Error('too many ids')
+      // As GitHub does: what is gone is null in the data, and an error beside it.
+      throw Object.assign(new Error('Could not resolve to a node'), { data })
+    },
     paginate: async (_route: unknown, { since = '' }: { since?: string }) => {
       const found = told.filter(({ updated_at }) => updated_at >= since).map(view)
       requests += Math.max(1, Math.ceil(found.length / 100))
@@ -79,6 +98,24 @@ describe('thousands of comments', () => {
     const world = github(250)
     await world.read()
     world.told.splice(10, 1)
+    expect((await world.read()).some(({ id }) => id === 10)).toBe(false)
+  })
+  test('of which some were deleted cost two requests, wherever they stood', async () => {
+    const world = github(2400)
+    await world.read()
+    world.requests()
+    for (const at of [0, 1200, 2390]) {
+      world.told.splice(at, 3)
+      expect((await world.read()).map(({ id }) => id)).toEqual(world.told.map(({ id }) => id))
+      expect(world.requests()).toBe(2)
+    }
+  })
+  test('are all read again where GitHub does not tell which of them exist', async () => {
+    const world = github(250)
+    await world.read()
+    Object.assign(world.reader.octokit, { graphql: () => Promise.reject(new Error('out of order')) })
+    world.told.splice(10, 1)
+    expect(await world.read()).toHaveLength(249)
     expect((await world.read()).some(({ id }) => id === 10)).toBe(false)
   })
   test('of which one was deleted and another written meanwhile are read anew', async () => {

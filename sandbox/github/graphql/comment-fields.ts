@@ -27,6 +27,18 @@ export function commentFields(world: World, caller: Caller, id: unknown): Fields
   }
 }
 
+/** What `nodes` has of these global ids: null where there is none that the caller may see. At most 100 in one list, as GitHub says. */
+export function commentsFields(world: World, caller: Caller, ids: readonly unknown[]): (Fields | null)[] {
+  if (ids.length > 100)
+    throw new Refusal(422, `You may not provide more than 100 node ids; you provided ${ids.length}.`)
+  const known = new Set<unknown>()
+  for (const repo of world.repos)
+    if (!repo.deleted && caller.kind !== 'anonymous' && maySee(world, caller, repo))
+      for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
+        for (const { id } of thread.comments) known.add(nodeId('IssueComment', id))
+  return ids.map((id) => (known.has(id) ? { __typename: 'IssueComment', id } : null))
+}
+
 function commentByNode(world: World, caller: Caller, id: unknown): IssueComment | undefined {
   for (const repo of world.repos) {
     if (repo.deleted || caller.kind === 'anonymous' || !maySee(world, caller, repo)) continue

@@ -125,6 +125,12 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     baseRefName: pull.baseRef,
     baseRefOid: pull.baseSha,
     ...threadFields(pull),
+    reviewThreads: listFields(
+      Array.from({ length: pull.openConversations }, (_, at) => ({
+        id: nodeId('PullRequestReviewThread', `${pull.id}:${at}`),
+        isResolved: false,
+      })),
+    ),
     mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
     // No other events of the timeline are asked for.
     timelineItems: listFields(pull.queueRemoval === undefined ? [] : [removalFields(pull.queueRemoval)]),

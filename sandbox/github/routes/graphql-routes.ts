@@ -2,7 +2,7 @@
 // it, several refs at once by compare-and-swap; and who edited a comment.
 import { answerQuery } from '../graphql/answer-query.ts'
 import type { QueryAnswer } from '../graphql/answer-query.ts'
-import { commentFields } from '../graphql/comment-fields.ts'
+import { commentFields, commentsFields } from '../graphql/comment-fields.ts'
 import { mutationFields } from '../graphql/mutations.ts'
 import { parseQuery } from '../graphql/parse-query.ts'
 import { repositoryFields } from '../graphql/repository-fields.ts'
@@ -30,12 +30,14 @@ export function graphqlRoutes(state: GitHubState): Route[] {
       return repositoryFields(state, caller, repo)
     }
     const node = ({ id }: Record<string, unknown>): object => commentFields(state.world, caller, id)
+    const nodes = ({ ids }: Record<string, unknown>): object =>
+      commentsFields(state.world, caller, ids as unknown[])
     const viewer = (): object => {
       if (caller.kind === 'anonymous' || caller.kind === 'app')
         throw new Refusal(401, 'Requires authentication')
       return { login: nameOf(caller) }
     }
-    return await answerQuery({ repository, node, viewer }, operation.fields)
+    return await answerQuery({ repository, node, nodes, viewer }, operation.fields)
   }
   return [route('POST /graphql', {}, async (call) => ok(await answer(call)))]
 }

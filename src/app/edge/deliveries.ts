@@ -3,7 +3,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Deliveries } from '../../ports/deliveries.ts'
-import { jobsOfDelivery, labelOfEvent } from './jobs-of-delivery.ts'
+import type { PullNumber } from '../../change/ids.ts'
+import { greenReportOf, jobsOfDelivery, labelOfEvent, pullJob, type GreenReport } from './jobs-of-delivery.ts'
 import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
@@ -21,12 +22,14 @@ export interface DeliveryEdge {
   readonly secrets: readonly string[]
   /** Our own: what it wrote is no news to us. Absent: everything is. */
   readonly appId?: number | undefined
+  /** The pull requests that wait for what another app reports. Absent: none does. */
+  readonly waitingFor?: (report: GreenReport) => Promise<readonly PullNumber[]>
   /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryEdge) {
+export function deliveryHandler({ store, secrets, appId, waitingFor, onAccepted }: DeliveryEdge) {
   const rooms: Rooms = { ...mostUnverified }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
@@ -54,9 +57,14 @@ export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryE
     label = labelOfEvent(event)
     const payload = parseJson(body)
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
+    const report = greenReportOf(event, payload)
+    const waiting = report === undefined ? [] : ((await waitingFor?.(report)) ?? [])
     const outcome = await store.accept(
       { guid, event, body },
-      jobsOfDelivery(event, payload, appId),
+      [
+        ...jobsOfDelivery(event, payload, appId),
+        ...waiting.flatMap((number) => (report === undefined ? [] : pullJob(report, { number }))),
+      ],
       pushOfDelivery(event, payload),
     )
     return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)

@@ -1,7 +1,7 @@
 // Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
 // nothing of it is believed but which repository and which pull request or branch to look at.
 import { z } from 'zod'
-import { pullNumber } from '../../change/ids.ts'
+import { commitSha, pullNumber, type CommitSha } from '../../change/ids.ts'
 import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts'
 import { checkPrefix } from '../../messages/report.ts'
 import { ownBranchPrefix } from '../../ports/forge.ts'
@@ -13,138 +13,128 @@ const installation = z.object({ id: z.number().int().positive() })
 const pull = z.object({ number: z.number().int().positive() })
 const account = z.object({ id: z.number(), type: z.string().optional() })
 const about = { repository, installation }
+const sha = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 
-const payloads = {
-  pull_request: z.object({ ...about, action: z.string(), pull_request: pull }),
-  pull_request_review: z.object({ ...about, pull_request: pull }),
-  issue_comment: z.object({
-    ...about,
-    action: z.string(),
-    issue: pull.extend({ pull_request: z.unknown().optional() }),
-    comment: z
-      .object({ user: account.nullish(), performed_via_github_app: z.object({ id: z.number() }).nullish() })
-      .optional(),
-    sender: account.optional(),
+const comments = z.object({
+  ...about,
+  action: z.string(),
+  issue: pull.extend({ pull_request: z.unknown().optional() }),
+  comment: z
+    .object({ user: account.nullish(), performed_via_github_app: z.object({ id: z.number() }).nullish() })
+    .optional(),
+  sender: account.optional(),
+})
+const asked = z.object({ pull_requests: z.array(pull).default([]) })
+const checkRun = z.object({
+  name: nameText.catch(''),
+  head_sha: sha.optional(),
+  conclusion: z.string().nullish(),
+  pull_requests: z.array(pull).default([]),
+})
+const names = z.array(z.object({ full_name: nameText })).default([])
+
+type JobsOf = (payload: unknown, appId: number | undefined) => readonly Job[]
+
+/** A payload that is not as GitHub sends it causes no job. */
+const on =
+  <T>(payload: z.ZodType<T>, jobs: (value: T, appId: number | undefined) => readonly Job[]): JobsOf =>
+  (given, appId) => {
+    const { data } = payload.safeParse(given)
+    return data === undefined ? [] : jobs(data, appId)
+  }
+
+const aboutPull = z.object({ ...about, pull_request: pull })
+const events: Readonly<Record<string, JobsOf>> = {
+  pull_request: on(aboutPull.extend({ action: z.string() }), (it) =>
+    pullActions.test(it.action) ? [pullJob(it, it.pull_request)] : [],
+  ),
+  pull_request_review: on(aboutPull, (it) => [pullJob(it, it.pull_request)]),
+  pull_request_review_thread: on(aboutPull, (it) => [pullJob(it, it.pull_request)]),
+  issue_comment: on(comments, (it, appId) =>
+    it.issue.pull_request !== undefined && !isOurs(it, appId) ? [pullJob(it, it.issue)] : [],
+  ),
+  // What others report is told to those that wait for it: see greenReportOf.
+  check_run: on(z.object({ ...about, action: z.string(), check_run: checkRun }), (it) =>
+    it.action === 'rerequested' || it.action === 'requested_action'
+      ? jobsOrSweep(it, it.check_run.pull_requests)
+      : [],
+  ),
+  status: () => [],
+  check_suite: on(z.object({ ...about, action: z.string(), check_suite: asked }), (it) =>
+    it.action === 'rerequested' ? jobsOrSweep(it, it.check_suite.pull_requests) : [],
+  ),
+  push: on(z.object({ ...about, ref: nameText }), (it) => {
+    const branch = branchOf(it.ref)
+    return branch !== undefined && !isPassing(branch) ? [branchJob(it, branch), sweepJob(it)] : []
   }),
-  check_run: z.object({
-    ...about,
-    action: z.string(),
-    check_run: z.object({ name: z.string().default(''), pull_requests: z.array(pull).default([]) }),
+  workflow_run: on(
+    z.object({ ...about, workflow_run: z.object({ head_branch: nameText.nullable() }) }),
+    ({ workflow_run: { head_branch: branch }, ...it }) =>
+      branch !== null && !isPassing(branch) ? [branchJob(it, branch)] : [],
+  ),
+  merge_group: on(z.object({ ...about, merge_group: z.object({ base_ref: nameText }) }), (it) => {
+    const branch = branchOf(it.merge_group.base_ref)
+    return branch === undefined ? [] : [groupJob(it, branch)]
   }),
-  check_suite: z.object({
-    ...about,
-    action: z.string(),
-    check_suite: z.object({ pull_requests: z.array(pull).default([]) }),
-  }),
-  push: z.object({ ...about, ref: nameText }),
-  workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: nameText.nullable() }) }),
-  merge_group: z.object({ ...about, merge_group: z.object({ base_ref: nameText }) }),
-  installation: z.object({
-    action: z.string(),
-    installation: installation.extend({ account: z.object({ login: z.string() }).nullish() }),
-    repositories: z.array(z.object({ full_name: nameText })).default([]),
-  }),
-  installation_repositories: z.object({
-    installation,
-    repositories_added: z.array(z.object({ full_name: nameText })).default([]),
-  }),
+  installation: on(z.object({ action: z.string(), installation, repositories: names }), (it) =>
+    ['created', 'unsuspend', 'new_permissions_accepted'].includes(it.action)
+      ? it.repositories.flatMap((each) => sweepOf(it.installation.id, each.full_name))
+      : [],
+  ),
+  installation_repositories: on(z.object({ installation, repositories_added: names }), (it) =>
+    it.repositories_added.flatMap((each) => sweepOf(it.installation.id, each.full_name)),
+  ),
 }
+
+const branchOf = (ref: string): string | undefined =>
+  ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
 /** The name of a verified delivery's event for measuring: one of those that mean something here, or `other`. */
 export function labelOfEvent(event: string): string {
-  return Object.hasOwn(payloads, event) ? event : 'other'
+  return Object.hasOwn(events, event) ? event : 'other'
 }
 
-const pullActions = new Set([
-  'opened',
-  'synchronize',
-  'reopened',
-  'edited',
-  'ready_for_review',
-  'converted_to_draft',
-  'closed',
-  'labeled',
-  'unlabeled',
-  'dequeued',
-])
+const pullActions =
+  /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
 /** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
 export function jobsOfDelivery(event: string, payload: unknown, appId?: number): readonly Job[] {
-  switch (event) {
-    case 'pull_request': {
-      const value = payloads.pull_request.safeParse(payload).data
-      return value && pullActions.has(value.action) ? [pullJob(value, value.pull_request)] : []
-    }
-    case 'pull_request_review': {
-      const value = payloads.pull_request_review.safeParse(payload).data
-      return value ? [pullJob(value, value.pull_request)] : []
-    }
-    case 'issue_comment': {
-      const value = payloads.issue_comment.safeParse(payload).data
-      return value && value.issue.pull_request !== undefined && !isOurs(value, appId)
-        ? [pullJob(value, value.issue)]
-        : []
-    }
-    case 'check_run': {
-      const value = payloads.check_run.safeParse(payload).data
-      // Others' may be required here. Our own end with every report; a fork's name no pull request, and are looked for.
-      if (value?.action === 'completed' && !value.check_run.name.startsWith(checkPrefix))
-        return value.check_run.pull_requests.map((each) => pullJob(value, each))
-      return value && (value.action === 'rerequested' || value.action === 'requested_action')
-        ? jobsOrSweep(value, value.check_run.pull_requests)
-        : []
-    }
-    case 'check_suite': {
-      const value = payloads.check_suite.safeParse(payload).data
-      return value && value.action === 'rerequested'
-        ? jobsOrSweep(value, value.check_suite.pull_requests)
-        : []
-    }
-    case 'push': {
-      const value = payloads.push.safeParse(payload).data
-      const branch = value?.ref.startsWith('refs/heads/') ? value.ref.slice('refs/heads/'.length) : undefined
-      return value && branch !== undefined && !isPassing(branch)
-        ? [branchJob(value, branch), sweepJob(value)]
-        : []
-    }
-    case 'workflow_run': {
-      const value = payloads.workflow_run.safeParse(payload).data
-      return value && value.workflow_run.head_branch !== null && !isPassing(value.workflow_run.head_branch)
-        ? [branchJob(value, value.workflow_run.head_branch)]
-        : []
-    }
-    case 'merge_group': {
-      const value = payloads.merge_group.safeParse(payload).data
-      const branch = value?.merge_group.base_ref.startsWith('refs/heads/')
-        ? value.merge_group.base_ref.slice('refs/heads/'.length)
-        : undefined
-      return value && branch !== undefined ? [groupJob(value, branch)] : []
-    }
-    case 'installation': {
-      const value = payloads.installation.safeParse(payload).data
-      return value && ['created', 'unsuspend', 'new_permissions_accepted'].includes(value.action)
-        ? value.repositories.flatMap((each) => sweepOf(value.installation.id, each.full_name))
-        : []
-    }
-    case 'installation_repositories': {
-      const value = payloads.installation_repositories.safeParse(payload).data
-      return value
-        ? value.repositories_added.flatMap((each) => sweepOf(value.installation.id, each.full_name))
-        : []
-    }
-    default:
-      return []
-  }
+  return Object.hasOwn(events, event) ? (events[event]?.(payload, appId) ?? []) : []
+}
+
+/** A check or a status of another app that turned green on a commit. */
+export interface GreenReport extends About {
+  readonly commit: CommitSha
+  readonly context: string
+}
+
+const report = z.object({
+  ...about,
+  check_run: checkRun.optional(),
+  sha: sha.optional(),
+  context: nameText.optional(),
+  state: z.string().optional(),
+})
+
+/** What a delivery says to be green. Whether any pull request waits for it is for the store to say: most commits are no one's head. */
+export function greenReportOf(event: string, payload: unknown): GreenReport | undefined {
+  const it = event === 'status' || event === 'check_run' ? report.safeParse(payload).data : undefined
+  if (it === undefined) return undefined
+  const {
+    head_sha: head = it.sha,
+    name: context = it.context,
+    conclusion: state = it.state,
+  } = it.check_run ?? {}
+  const isGreen =
+    /^(?:success|neutral|skipped)$/.test(state ?? '') && context?.startsWith(checkPrefix) === false
+  return isGreen && head !== undefined ? { ...it, commit: commitSha(head), context } : undefined
 }
 
 /**
  * That our App wrote its own comment, or wrote it anew: nothing that it does not know, and a second look at each pull request
  * where it is taken for news. What others do to our comment is news.
  */
-function isOurs(
-  { action, comment, sender }: z.infer<typeof payloads.issue_comment>,
-  appId: number | undefined,
-): boolean {
+function isOurs({ action, comment, sender }: z.infer<typeof comments>, appId: number | undefined): boolean {
   return (
     (action === 'created' || action === 'edited') &&
     appId !== undefined &&
@@ -166,7 +156,7 @@ interface About {
 
 const nameOf = ({ repository: { name, owner } }: About) => ({ owner: owner.login, name })
 
-function pullJob(value: About, { number }: { number: number }): Job {
+export function pullJob(value: About, { number }: { number: number }): Job {
   return {
     kind: 'pull',
     installation: value.installation.id,

@@ -1,6 +1,7 @@
 // What becomes of a refusal: a pull request is parked, or its branch is stopped, and both are tried again by themselves.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import type { PullNumber } from '../../change/ids.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { backOff, stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
@@ -8,6 +9,8 @@ import type { Refusal } from '../../landing/classify-refusal.ts'
 import { knownBranchRules } from '../../examine/known-branch-rules.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
+import type { GreenReport } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
 /** What GitHub had not seen yet it may see after this; and what others still have to report is never asked for later. */
@@ -33,7 +36,9 @@ export async function whatKeepsBack(
   const stopped = stopsInForce(await store.landingStops(snapshot.repository), snapshot.baseRef, now)
   const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
   const isParked =
-    parked !== undefined && parked.tryAgainAt > now && parked.state === (await stateOf(snapshot, place))
+    parked !== undefined &&
+    parked.tryAgainAt > now &&
+    parked.state === (await stateOf(snapshot, parked.reason, place))
   const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
   const known = times.filter((time) => time !== undefined)
   return {
@@ -81,7 +86,7 @@ export async function actOnRefusal(
   const now = clock.now()
   log.warn({ repository, pull, branch: baseRef, ...refusal }, 'GitHub refused a merge')
   if (refusal.scope === 'pull' || !refusal.isKnown) {
-    const state = await stateOf(snapshot, place)
+    const state = await stateOf(snapshot, refusal.reason, place)
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
     const wait = refusal.retrySoon ? soonOr(backOff(times), times) : backOff(times)
@@ -108,6 +113,26 @@ export async function actOnRefusal(
       rules: await nameOfRules(baseRef, place),
     })
   }
+}
+
+/**
+ * The pull requests that GitHub refused and that a report on their head may let through. GitHub names a required check that is
+ * the only one missing: then only that one counts.
+ */
+export async function pullsWaitingFor(
+  { repository: { owner, name }, commit, context }: GreenReport,
+  store: LandingStops & Pick<PageRecords, 'pullRow'>,
+): Promise<readonly PullNumber[]> {
+  const repository = { owner: owner.login, name }
+  const waiting: PullNumber[] = []
+  for (const pull of await store.parkedPulls(repository)) {
+    const row = await store.pullRow(repository, pull)
+    if (row?.state !== 'open' || row.head !== commit) continue
+    const { reason = '' } = (await store.parkedPull(repository, pull)) ?? {}
+    const named = [...reason.matchAll(/Required status check "(.+?)" (?:is|has|was)\b/g)].map((it) => it[1])
+    if (named.length === 0 || named.includes(context)) waiting.push(pull)
+  }
+  return waiting
 }
 
 /** A merge went through: neither the branch nor this pull request is refused any more. */
@@ -176,9 +201,9 @@ async function nameOfRules(
   }
 }
 
-/** What a refusal of one pull request can depend on: what it is, what people said, what others checked, and the rules. */
-async function stateOf(snapshot: Snapshot, place: JobContext<Cache>): Promise<string> {
-  const { head, base, baseRef, draft, reviews, comments } = snapshot
+/** What a refusal of one pull request can depend on: what it is, what people said, what others checked, what is discussed, and the rules. */
+async function stateOf(snapshot: Snapshot, reason: string, place: JobContext<Cache>): Promise<string> {
+  const { pull, head, base, baseRef, draft, reviews, comments } = snapshot
   const parts = [
     head,
     base,
@@ -187,6 +212,7 @@ async function stateOf(snapshot: Snapshot, place: JobContext<Cache>): Promise<st
     reviews.map(({ id, state }) => [id, state]),
     comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
     await place.forge.othersChecks(head),
+    /\b(?:conversations?|comments) must be resolved\b/i.test(reason) && (await place.forge.openThreads(pull)),
     await nameOfRules(baseRef, place),
   ]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')

@@ -3,14 +3,17 @@
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
+import type { WorkClass } from '../../github/budget/work-class.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
+import { classOfJob } from './class-of-job.ts'
 import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
 import { noteLimitWait } from './limit-waits.ts'
+import type { JobAllowance } from './job-allowance.ts'
 import { runTrials } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
 import { runTrain } from './run-train.ts'
@@ -23,7 +26,9 @@ import type { App, JobContext } from './job-context.ts'
 export interface JobRunner {
   readonly app: App<Jobs & Cache>
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
-  readonly openJobContext: (job: Job) => Promise<JobContext<Store>>
+  readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
+  /** Absent: no job has to wait for one. */
+  readonly allowanceOf?: (job: Job) => Promise<JobAllowance>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -39,15 +44,26 @@ const postponedSeconds = 30
 /** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
 export async function runJob(
   job: Job,
-  { app, openJobContext, isInstalled, onDone }: JobRunner,
+  { app, openJobContext, allowanceOf, isInstalled, onDone }: JobRunner,
 ): Promise<void> {
   const started = performance.now()
   const id = randomUUID()
   const log = app.log.child({ trace: id, ...job })
+  const allowance = await allowanceOf?.(job)
+  if (allowance !== undefined && allowance.waitSeconds > 0) {
+    await app.store.enqueue(job, allowance.waitSeconds)
+    onDone(job, 'postponed', performance.now() - started)
+    log.info({ again: allowance.waitSeconds }, 'waits: its requests to GitHub of the last hour are used up')
+    return
+  }
+  let sent = 0
   try {
-    await (app.tracing ?? noTracing).span(`job ${job.kind}`, attributesOf(job, id), async () =>
-      perform(job, await openJobContext(job)),
-    )
+    await (app.tracing ?? noTracing).span(`job ${job.kind}`, attributesOf(job, id), async () => {
+      const work = allowance?.isBusy === true ? 'sweep' : classOfJob(job.kind)
+      const context = await openJobContext(job, work, () => (sent += 1))
+      const handle = handlers[job.kind] as (job: Job, context: JobContext<Store>) => Promise<void>
+      await handle(job, context)
+    })
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
@@ -71,6 +87,11 @@ export async function runJob(
       await noteLimitWait(job, world.again, app.clock.now(), app.store).catch((failure: unknown) =>
         log.debug({ err: failure }, 'no page says what this waits for'),
       )
+  } finally {
+    if (sent > 0)
+      await allowance
+        ?.charge(sent)
+        .catch((failure: unknown) => log.warn({ err: failure }, 'requests could not be charged'))
   }
 }
 
@@ -84,29 +105,23 @@ function attributesOf(job: Job, id: string): SpanAttributes {
   }
 }
 
-async function perform(job: Job, place: JobContext<Store>): Promise<void> {
-  switch (job.kind) {
-    case 'pull':
-      return examinePull(job, place)
-    case 'branch':
-      return watchBranch(job, place)
-    case 'group':
-      return judgeGroups(job, place)
-    case 'train':
-      return runTrain(job, place)
-    case 'sweep':
-      return sweepRepository(job, place)
-    case 'scan':
-      return scanRepository(job, place)
-    case 'publish':
-      return publishCatalogs(job, place)
-    case 'release':
-      return releaseBundles(job, place)
-    case 'preview':
-      return publishPreview(job, place)
-    case 'trial':
-      return runTrials(job, place)
-  }
+type Handlers = {
+  readonly [Kind in Job['kind']]: (
+    job: Extract<Job, { kind: Kind }>,
+    place: JobContext<Store>,
+  ) => Promise<void>
+}
+const handlers: Handlers = {
+  pull: examinePull,
+  branch: watchBranch,
+  group: judgeGroups,
+  train: runTrain,
+  sweep: sweepRepository,
+  scan: scanRepository,
+  publish: publishCatalogs,
+  release: releaseBundles,
+  preview: publishPreview,
+  trial: runTrials,
 }
 
 /** What a repository answers that the App was taken off. It may as well be a fault of ours: GitHub is asked. */

@@ -40,8 +40,11 @@ export interface HeldInstallation {
 }
 
 export interface Budgets {
-  /** From now on, what this Octokit asks for is asked for by one job of that class. */
-  attach(octokit: Pick<Octokit, 'hook'>, account: Account, work: WorkClass): void
+  /**
+   * From now on, what this Octokit asks for is asked for by one job of that class. `onSent` hears of each request that counts
+   * against the hour.
+   */
+  attach(octokit: Pick<Octokit, 'hook'>, account: Account, work: WorkClass, onSent?: () => void): void
   /** Requests that wait now. */
   waiting(): Readonly<Record<WorkClass, number>>
   held(): readonly HeldInstallation[]
@@ -78,13 +81,16 @@ export function openBudgets({ clock, limits, reserves, onRemaining, onAnswer }: 
   }
 
   return {
-    attach(octokit, account, work) {
+    attach(octokit, account, work, onSent) {
       const { budget, answers } = of(account)
       const events: FetchEvents = {
         onQuota({ resource, remaining, limit }) {
           if (account !== 'app') onRemaining?.({ installation: account, resource, remaining, limit })
         },
-        onAnswer: (how, whose) => onAnswer?.(how, whose),
+        onAnswer: (how, whose) => {
+          if (how === 'sent') onSent?.()
+          onAnswer?.(how, whose)
+        },
       }
       const send = budgetedFetch({ budget, kept: answers, work, now: () => clock.now(), events })
       octokit.hook.before('request', (options) => {

@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { pullNumber } from '../../../src/change/ids.ts'
 import { deliveryHandler, deliveryPath, isSigned } from '../../../src/app/edge/deliveries.ts'
-import { jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
+import { greenReportOf, jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
 import type { SeenPush } from '../../../src/ports/pull-memory.ts'
 import type { Delivery, Job } from '../../../src/ports/store.ts'
 
@@ -32,6 +33,7 @@ describe('the edge', () => {
         },
       },
       secrets: [secret, previous],
+      waitingFor: ({ context }) => Promise.resolve(context === 'ci' ? [pullNumber(8)] : []),
       onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {
@@ -65,6 +67,14 @@ describe('the edge', () => {
       { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
     ])
     expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(opened)
+  })
+
+  test('wakes the pull requests that wait for a green report, and none by any other', async () => {
+    const status = { ...about, sha: '1'.repeat(40), state: 'success' }
+    for (const context of ['ci', 'lint'])
+      await send(JSON.stringify({ ...status, context }), { 'x-github-event': 'status' })
+    await send(JSON.stringify({ ...status, context: 'ci', state: 'pending' }), { 'x-github-event': 'status' })
+    expect(accepted.map(({ jobs }) => jobs)).toMatchObject([[{ kind: 'pull', pull: 8 }], [], []])
   })
 
   test('counts nothing under a name that a stranger chose, nor under one that nobody here knows', async () => {
@@ -276,12 +286,41 @@ describe('the duties of a delivery', () => {
       }),
     ).toEqual([pull(9)])
   })
-  test('the end of a check of another App makes its pull requests be looked at, that of our own does not', () => {
-    const ended = (name: string, pull_requests: object[]) =>
-      jobsOfDelivery('check_run', { ...about, action: 'completed', check_run: { name, pull_requests } })
-    expect(ended('build', [{ number: 9 }])).toEqual([pull(9)])
-    expect(ended('catalog-bot / images', [{ number: 9 }])).toEqual([])
-    expect(ended('build', [])).toEqual([])
+  test('a review thread wakes its pull request', () =>
+    expect(
+      jobsOfDelivery('pull_request_review_thread', {
+        ...about,
+        action: 'resolved',
+        pull_request: { number: 4 },
+      }),
+    ).toEqual([pull(4)]))
+  test('a green check or status of another App is a report on its commit, of a fork, too; nothing else is', () => {
+    const sha = '1'.repeat(40)
+    const ended = (name: string, conclusion: string | null) =>
+      greenReportOf('check_run', {
+        ...about,
+        action: 'completed',
+        check_run: { name, conclusion, head_sha: sha, pull_requests: [] },
+      })
+    const status = (state: string) => greenReportOf('status', { ...about, sha, context: 'ci', state })
+    expect(ended('build', 'success')).toMatchObject({ commit: sha, context: 'build' })
+    expect(ended('build', 'skipped')).toMatchObject({ context: 'build' })
+    expect(status('success')).toMatchObject({ commit: sha, context: 'ci' })
+    expect([ended('build', 'failure'), ended('build', null), status('pending'), status('failure')]).toEqual(
+      Array.from({ length: 4 }),
+    )
+    expect(ended('catalog-bot / images', 'success')).toBeUndefined()
+    expect([greenReportOf('status', {}), greenReportOf('push', { ...about, sha })]).toEqual([
+      undefined,
+      undefined,
+    ])
+    expect(
+      jobsOfDelivery('check_run', {
+        ...about,
+        action: 'completed',
+        check_run: { name: 'build', pull_requests: [{ number: 9 }] },
+      }),
+    ).toEqual([])
   })
   test('a push is about its branch and about everything that stands on it', () => {
     expect(jobsOfDelivery('push', { ...about, ref: 'refs/heads/release/4.20' })).toEqual([

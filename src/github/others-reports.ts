@@ -1,0 +1,61 @@
+// What others say of a commit or a pull request, for which GitHub may wait: commit statuses, and conversations.
+import { z } from 'zod'
+import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import { toForgeError } from './forge-error.ts'
+import type { Octokit } from './github-app.ts'
+
+const status = z.object({ id: z.number(), context: z.string(), state: z.string() })
+const combined = z.object({ statuses: z.array(status) })
+
+/** The newest status of each context, of at most a thousand. Rejects with what Octokit rejects with. */
+export async function readStatuses(
+  octokit: Octokit,
+  target: {
+    readonly owner: string
+    readonly repo: string
+    readonly ref: CommitSha
+    readonly per_page: number
+  },
+): Promise<readonly string[]> {
+  const said: string[] = []
+  try {
+    for (let page = 1; page <= 10; page++) {
+      const answer = await octokit.rest.repos.getCombinedStatusForRef({ ...target, page })
+      const { statuses } = combined.parse(answer.data)
+      said.push(...statuses.map(({ id, context, state }) => `status ${id} ${context} ${state}`))
+      if (statuses.length < target.per_page) break
+    }
+  } catch (error) {
+    // The owner of the installation has not accepted the permission yet: the retry by time is left.
+    if (toForgeError(error, 'read the statuses').code !== 'forbidden') throw error
+  }
+  return said
+}
+
+const threads = z.object({ nodes: z.array(z.object({ id: z.string(), isResolved: z.boolean() })) })
+const answered = z.object({
+  repository: z.object({ pullRequest: z.object({ first: threads, last: threads }) }),
+})
+const query = `query OpenThreads($owner: String!, $name: String!, $pull: Int!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $pull) {
+    first: reviewThreads(first: 100) { nodes { id isResolved } }
+    last: reviewThreads(last: 100) { nodes { id isResolved } }
+  } }
+}`
+
+/** See Forge.openThreads. Rejects where GitHub's limit is reached. */
+export async function readOpenThreads(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  pull: PullNumber,
+): Promise<number | undefined> {
+  const answer = await octokit.graphql<unknown>(query, { owner, name, pull }).catch((error: unknown) => {
+    const failure = toForgeError(error, 'read the conversations')
+    if (failure.code === 'rate-limited') throw failure
+  })
+  const { first, last } = answered.safeParse(answer).data?.repository.pullRequest ?? {}
+  if (first === undefined || last === undefined) return undefined
+  return new Set([...first.nodes, ...last.nodes].flatMap(({ id, isResolved }) => (isResolved ? [] : [id])))
+    .size
+}

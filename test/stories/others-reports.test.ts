@@ -1,0 +1,125 @@
+// GitHub waits for what others report: a commit status, a conversation. Their deliveries wake the pull requests that wait for
+// them, and where no delivery comes, the sweep does.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { repositoryName } from '../../sandbox/demo/demo-world.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+const isReport = ({ event }: { event: string }) =>
+  event === 'status' || event === 'pull_request_review_thread' || event === 'check_run'
+
+describe.each([
+  ['with webhooks, and no sweep', 600],
+  ['with a sweep, and none of their webhooks', 2],
+])('%s', (_how, sweepSeconds) => {
+  let world: StoryWorld
+  const ends: (() => void)[] = []
+  beforeAll(async () => {
+    world = await openStoryWorld({ sweepSeconds })
+    await world.start()
+    if (sweepSeconds < 600) world.coast.github.webhooks.drop(isReport)
+  }, 180_000)
+  afterEach(() => {
+    for (const end of ends.splice(0)) end()
+  })
+  afterAll(() => world.close())
+
+  const open = async (id: string): Promise<Pull> => {
+    const story = stories.find((one) => one.id === id)
+    if (story === undefined) throw new Error(`the demo has no story ${id}`)
+    return world.coast.github.openPull(story.open(world.coast))
+  }
+  const comment = (pull: Pull): string =>
+    pull.comments.findLast(({ author }) => author.login === 'catalog-bot[bot]')?.body ?? ''
+  const says = (pull: Pull, words: RegExp) =>
+    until(`it says ${String(words)}`, () => words.test(comment(pull)), 60, world.log)
+  const refusals = () => world.log.filter((line) => line.includes('"msg":"GitHub refused a merge"')).length
+  /** Sooner than the first retry by time. */
+  const isMergedSoon = (pull: Pull) =>
+    until('it is merged', () => pull.merged !== null, 30, [comment(pull), ...world.log])
+  const rules = (...given: Parameters<typeof world.coast.github.addRules>[1]) => {
+    const { github } = world.coast
+    const made = github.addRules(repositoryName, given)
+    ends.push(() => github.removeRuleset(repositoryName, made))
+  }
+
+  test('a required status that turns green lets its pull request be merged', async () => {
+    const { github } = world.coast
+    const required_status_checks = [{ context: 'ci/build' }]
+    rules({
+      type: 'required_status_checks',
+      parameters: { strict_required_status_checks_policy: false, required_status_checks },
+    })
+    const pull = await open('good update')
+    const report = (state: 'pending' | 'success', context = 'ci/build') =>
+      github.setStatus(repositoryName, pull.headSha, 'harbormaster', { state, context })
+    // The second retry by time comes after minutes.
+    const isWaiting = () =>
+      refusals() >= 2 &&
+      world.log.findLastIndex((line) => line.includes('"verdict":"wait","msg":"examined"')) >
+        world.log.findLastIndex((line) => line.includes('"msg":"GitHub refused a merge"'))
+    await until('it was refused twice, and waits', isWaiting, 60, world.log)
+    await report('pending')
+    await report('success', 'ci/lint')
+    expect(pull.merged).toBeNull()
+    await report('success')
+    await isMergedSoon(pull)
+  }, 180_000)
+
+  test('a conversation that is resolved does', async () => {
+    const { github, repository } = world.coast
+    const parameters = {
+      required_approving_review_count: 0,
+      dismiss_stale_reviews_on_push: false,
+      require_code_owner_review: false,
+      require_last_push_approval: false,
+      required_review_thread_resolution: true,
+    }
+    rules({ type: 'pull_request', parameters })
+    const before = github.webhooks.hold(({ event }) => event === 'pull_request')
+    const pull = await open('first of two')
+    github.openConversation(pull)
+    before()
+    await says(pull, /conversation must be resolved/)
+    github.resolveConversation(pull)
+    github.webhooks.emit('pull_request_review_thread', 'resolved', repository, pull.author, {
+      pull_request: { number: pull.number },
+    })
+    await isMergedSoon(pull)
+  }, 180_000)
+})
+
+test('an installation that has not accepted the new permission goes on as before', async () => {
+  const world = await openStoryWorld({ sweepSeconds: 2 })
+  try {
+    const { github } = world.coast
+    const { permissions } = github.installationOn(repositoryName)
+    delete (permissions as Record<string, unknown>)['statuses']
+    await world.start()
+    const parameters = {
+      required_approving_review_count: 1,
+      dismiss_stale_reviews_on_push: false,
+      require_code_owner_review: false,
+      require_last_push_approval: false,
+      required_review_thread_resolution: false,
+    }
+    github.addRules(repositoryName, [{ type: 'pull_request', parameters }])
+    const story = stories.find(({ id }) => id === 'good update')
+    if (story === undefined) throw new Error('the demo has no such story')
+    const pull = await github.openPull(story.open(world.coast))
+    await until(
+      'it waits',
+      () => pull.comments.some(({ body }) => /At least 1 approving/.test(body)),
+      60,
+      world.log,
+    )
+    github.review(pull, 'harbormaster', 'approve')
+    await until('it is merged', () => pull.merged !== null, 60, world.log)
+    expect(
+      github.requests.some(({ template, status }) => template.endsWith('/status') && status === 403),
+    ).toBe(true)
+  } finally {
+    await world.close()
+  }
+}, 180_000)
