@@ -92,7 +92,12 @@ export async function show(
       return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
     case 'badge':
       return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
-    default:
+    // No store has to be read for these.
+    case 'resume':
+    case 'sign-in':
+    case 'sign-out':
+    case 'signed-in':
+    case 'style':
       return undefined
   }
 

@@ -112,9 +112,9 @@ test.each(['merge', 'squash'] as const)(
     await scene.github.pushToBase(scene.full, { 'later.txt': 'x\n' })
     const parent = scene.tip()
     await mergesBy(method)
-    const { outcomeOf } = scene.options.merging
+    const { merging } = scene.options
     asked = {
-      outcomeOf: async (pull) => ({ ...(await outcomeOf(pull))!, autoMergeBy: 'carol' }),
+      outcomeOf: async (pull) => ({ ...(await merging.outcomeOf(pull))!, autoMergeBy: 'carol' }),
     }
     await reportMergedElsewhere(await snapshotOf(), place(), undefined)
     expect(comments()).toHaveLength(1)
