@@ -3200,8 +3200,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/app/trials/do-trial-order.ts',
-        search: 'const network = open ? undefined :',
-        replace: 'const network = open || reaches.length >= 0 ? undefined :',
+        search: 'const network = isOpen ? undefined :',
+        replace: 'const network = isOpen || reaches.length >= 0 ? undefined :',
       },
     ],
     test: [trialOrders, 'reaches the API'],
