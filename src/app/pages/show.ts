@@ -92,7 +92,11 @@ export async function show(
       return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
     case 'badge':
       return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
-    default:
+    case 'style':
+    case 'sign-in':
+    case 'signed-in':
+    case 'sign-out':
+    case 'resume':
       return undefined
   }
 
