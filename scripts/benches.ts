@@ -19,6 +19,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:deliveries': ['20', '1'],
   'bench:publish': ['2'],
   'bench:pages': ['--pulls', '20', '--runs', '3'],
+  'bench:page-addresses': ['--addresses', '3000'],
   'bench:store': ['1'],
   'bench:install': ['--packages', '30', '--runs', '1'],
   'bench:strangers': ['--after', '1'],
