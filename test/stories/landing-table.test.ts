@@ -3,7 +3,7 @@
 // a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { atTheWorstMoment } from './landing-table/at-the-worst-moment.ts'
+import { atTheWorstMoment, branchOfBob } from './landing-table/at-the-worst-moment.ts'
 import { isMergedAsValidated } from './landing-table/merged-as-validated.ts'
 import type { Waits } from './landing-table/row.ts'
 import { rulesAlone } from './landing-table/rules-alone.ts'
@@ -118,13 +118,15 @@ describe('every way onto a branch', () => {
     120_000,
   )
 
-  test('no temporary branch is left behind', async () => {
-    const left = () =>
+  test('no temporary branch of the App is left behind, and a person’s branch with such a name stays', async () => {
+    const temporary = () =>
       played.flatMap(({ full, pull }) =>
         [...pull.repo.known.keys()]
           .filter((ref) => /catalog-bot|readonly/.test(ref))
           .map((ref) => `${full} ${ref}`),
       )
+    const left = () => temporary().filter((ref) => !ref.endsWith(` refs/heads/${branchOfBob}`))
     await until('they are gone', () => left().length === 0, 20).catch(() => expect(left()).toEqual([]))
+    expect(temporary()).toHaveLength(1)
   }, 30_000)
 })

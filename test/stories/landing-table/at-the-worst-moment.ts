@@ -6,6 +6,9 @@ import { merged, ownChecks, type Row, type Stage } from './row.ts'
 const own = ({ github, full }: Stage): unknown =>
   github.addRules(full, [checksRule(ownChecks.map((context) => ({ context })))])
 
+/** Named like one of catalog-bot's temporary branches, but pushed by a person. */
+export const branchOfBob = 'catalog-bot/tmp-1-main-0123456789ab'
+
 export const atTheWorstMoment: readonly Row[] = [
   {
     name: 'GitHub merges and answers 500',
@@ -91,8 +94,7 @@ export const atTheWorstMoment: readonly Row[] = [
     set: async (it) => {
       own(it)
       const files = { 'catalogs/v4.20/lighthouse/catalog.yaml': 'schema: olm.package\nname: theirs\n' }
-      const branch = 'catalog-bot/tmp-1-main-0123456789ab'
-      await it.github.pushToBase(it.full, files, { by: 'bob', branch })
+      await it.github.pushToBase(it.full, files, { by: 'bob', branch: branchOfBob })
     },
     push: 'accepted',
     bot: merged('push'),
