@@ -1,5 +1,5 @@
-// A socket in the App's data folder, for the command line on the same machine: the embedded database takes one process
-// alone. Whoever may write into the folder may use it; nothing listens on the network.
+// The command line uses this socket because the embedded database accepts a single process. Access is granted by write
+// permission on the data folder; nothing listens on the network.
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { relative, resolve } from 'node:path'
@@ -7,18 +7,18 @@ import type { Logger } from 'pino'
 import { manageStops, stopsRequest } from '../landing/manage-stops.ts'
 import type { LandingStops } from '../ports/landing-stops.ts'
 
-/** Systems take no longer path for a socket: 104 bytes here, 108 there. */
+/** Operating systems limit socket paths to 104 or 108 bytes. */
 const longestPath = 100
 const longestBody = 10_000
 
-/** The socket's path; undefined where the folder's own path is too long. */
+/** Returns undefined if the path would be too long. */
 export function controlSocketPath(dataDirectory: string): string | undefined {
   const path = resolve(dataDirectory, 'control.sock')
   const shorter = relative('', path)
   return [path, shorter].find((each) => Buffer.byteLength(each) <= longestPath)
 }
 
-/** Listens until it is closed. For the process that has the folder: what lies there of another one is removed. */
+/** The caller must hold the data folder's lock: a socket left by an earlier process is removed. */
 export async function openControlSocket(
   dataDirectory: string,
   { store, log }: { readonly store: LandingStops; readonly log: Logger },

@@ -1,4 +1,3 @@
-// Whether the bot can do its work, for whoever runs it: a probe wants one word, a person wants to know what is broken.
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../github/forge-error.ts'
 import type { HeldInstallation } from '../github/budget/budgets.ts'
@@ -6,19 +5,19 @@ import type { WorkClass } from '../github/budget/work-class.ts'
 import { isDoneWithin } from './is-done-within.ts'
 
 export interface HealthReport {
-  /** False: nothing that is sent here can be kept, or nothing can be done with it. */
+  /** False if deliveries cannot be stored or jobs cannot be processed. */
   readonly isReady: boolean
-  /** A sentence for each thing that is broken, for people. */
+  /** One sentence per problem. */
   readonly problems: readonly string[]
 }
 
 export interface Health {
-  /** How a question to GitHub as the App ended. */
+  /** Records the outcome of a GitHub request made as the App. */
   heardOfGitHub(error?: unknown): void
   report(): Promise<HealthReport>
 }
 
-/** Milliseconds that the store gets for an answer: a probe waits no longer. */
+/** Milliseconds; probes do not wait longer. */
 const patience = 2_000
 
 const workWords: Readonly<Record<WorkClass, string>> = {
@@ -45,7 +44,6 @@ export function openHealth(
         silentSince = undefined
         return
       }
-      // Any answer but these is about something else.
       if (error instanceof ForgeError && error.code === 'unauthorized') credentialsRefused = true
       else silentSince ??= clock.now()
     },
@@ -63,7 +61,7 @@ export function openHealth(
             ]),
         ...held().map(sayHeld),
       ]
-      // What GitHub sends while it does not answer is kept all the same.
+      // Deliveries are still stored while GitHub does not answer.
       return { isReady: isStoreThere && !credentialsRefused, problems }
     },
   }

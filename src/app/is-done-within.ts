@@ -1,7 +1,6 @@
-// Waiting for something, but not for ever.
 import type { Clock } from '../ports/clock.ts'
 
-/** Whether work ends within so many milliseconds, one way or the other. It goes on where it does not. */
+/** Returns whether the work settles within the given milliseconds. The work is not canceled. */
 export async function isDoneWithin(
   work: Promise<unknown>,
   milliseconds: number,

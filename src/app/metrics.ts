@@ -1,10 +1,9 @@
-// What the operator can measure, in Prometheus' form.
 import { workClasses } from '../github/budget/work-class.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
-/** A minute to four weeks: people are waited for. */
+/** A minute to four weeks, because this includes waiting for people. */
 const longDurations = [60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 86_400, 7 * 86_400, 28 * 86_400]
 
 export function openMetrics() {
@@ -23,7 +22,7 @@ export function openMetrics() {
     labelNames: ['class'],
     registers,
   })
-  // Zero is said, too: an alert compares with it.
+  // Export zeros too, for alerts that compare.
   for (const work of workClasses) {
     githubWaiting.set({ class: work }, 0)
     for (const outcome of ['sent', 'unchanged', 'refused', 'held'])

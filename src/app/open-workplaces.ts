@@ -1,4 +1,4 @@
-// Where jobs work: one mirror per repository, opened when first needed, and GitHub as whoever acts there.
+// Opens job contexts: one mirror per repository, opened on first use, and GitHub as the acting account.
 import { resolve } from 'node:path'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -13,23 +13,23 @@ import { noTracing, traceCalls } from '../ports/tracing.ts'
 import type { WorkClass } from '../github/budget/work-class.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 
-/** The App with its own credentials, or whoever holds one of its tokens. */
+/** The App with its credentials, or the holder of one of its tokens. */
 export type ActingClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'> &
   Partial<Pick<GitHubApp, 'permissionsOn'>>
 
 export interface Workplaces {
-  /** Rejects with a ForgeError or GitError when the repository cannot be reached. */
+  /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly open: (
     job: { readonly installation: number; readonly repository: RepositoryName },
-    /** How important it is: `look` where somebody waits for it at a page or a terminal. */
+    /** `look` if a person waits at a page or terminal. */
     work?: WorkClass,
     onSent?: () => void,
   ) => Promise<JobContext<Store>>
-  /** Ends what git is still at, and with it the jobs that wait for it. */
+  /** Ends running git processes, and so the jobs that wait for them. */
   readonly close: () => Promise<void>
 }
 
-/** What goes to GitHub, or takes git its time; what is read of a mirror is too much, and too quick, for a span each. */
+/** Traced calls: GitHub requests and slow git commands. Mirror reads are too many and too fast. */
 const forgeCalls = [
   'readSnapshot',
   'openPulls',

@@ -1,4 +1,4 @@
-// Puts the App together and runs it: HTTP edge, queue, sweep. Everything it holds open is closed by `close()`.
+// Wires the App together and runs it. `close()` releases everything.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
@@ -39,30 +39,27 @@ import { openTurns } from './jobs/turns.ts'
 import { openWorkplaces } from './open-workplaces.ts'
 import { openTracing } from './tracing/open-tracing.ts'
 
-/**
- * Milliseconds, of those in which the App has to end: what images under way get first, and what jobs get last, once git was
- * told to end.
- */
+/** Splits the milliseconds of a shutdown: first for images in progress, last for jobs after git was asked to end. */
 const gracesOf = (whole: number) => ({ images: Math.min(5_000, whole / 2), last: Math.min(3_000, whole / 4) })
 
 export interface RunningApp {
-  /** Where it listens, `http://127.0.0.1:3000`. */
+  /** Such as `http://127.0.0.1:3000`. */
   readonly address: string
   close(): Promise<void>
 }
 
-/** Answers a request to an address that it knows; resolves to false for any other. */
+/** Resolves to false for addresses it does not serve. */
 type Page = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
 export interface ServeOptions {
   readonly clock?: Clock
-  /** One more page, that asks GitHub as the App. */
+  /** An extra page that uses the App's GitHub access. */
   readonly page?: (github: GitHubApp) => Page
 }
 
 /**
- * Starts the App. Rejects when the port is taken, the store cannot be opened or git is missing, and with a SettingsError when
- * GitHub does not accept the credentials. A GitHub that does not answer keeps nothing from starting: what is sent is kept.
+ * Starts the App. Rejects if the port is taken, the store cannot be opened or git is missing, and with a SettingsError
+ * if GitHub rejects the credentials. It starts even if GitHub does not answer, because deliveries are stored.
  */
 export async function serve(
   settings: Settings,
@@ -86,10 +83,10 @@ export async function serve(
     log,
   })
   await checkCredentials(github, log)
-  // Before any other process is started: none of them inherits it.
+  // Before any child process starts, so that none inherits the credentials.
   const publishEnvironment = takePublishEnvironment(process.env)
   const trialEnvironment = takeTrialEnvironment(process.env)
-  // A database that is far away, large or someone else's still can take its time: who waits is told for what.
+  // Opening a remote or large database can take time, so log what startup waits for.
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
   const store = await openStore({
@@ -98,7 +95,7 @@ export async function serve(
     clock,
     silence: Math.min(settings.leaseSeconds, 15),
     problem: (error, job) => {
-      // A job that fails says so itself.
+      // Failed jobs log their own errors.
       if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
     },
   })
@@ -212,7 +209,7 @@ export async function serve(
       }
     },
   })
-  // A shared database is open to the command line itself.
+  // With a shared database, the command line connects directly.
   const control =
     settings.databaseUrl === undefined
       ? await openControlSocket(settings.dataDirectory, { store, log })
@@ -227,18 +224,18 @@ export async function serve(
       await control?.close()
       await sweeper.stop()
       turns.close()
-      // A push over a slow line is taken up where it was by whoever comes next; a short one may come to its end.
+      // The next process resumes an interrupted push; a short one may finish.
       const stopped = worker.stop()
       const within = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
       const all = settings.stopSeconds * 1000
       const { images, last } = gracesOf(all)
       if (!(await within(images))) log.info('waiting for jobs to end')
-      // A trial is taken up anew by whoever comes next, which takes away what this one left.
+      // The next process restarts the trial and cleans up after this one.
       await Promise.all([publishing.close(), trials.close()])
       await within(all - images - last)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
-      // Ends what git is still at, and with it the jobs that wait for it.
+      // Ends running git processes, and so the jobs that wait for them.
       await workplaces.close()
       closeLauncher()
       if (!(await within(last))) {
@@ -276,8 +273,8 @@ interface Edge {
 }
 
 /**
- * Probot's middleware inside our own server. Ours comes first in it: a delivery is stored before it is answered and
- * never reaches Probot's handlers, which would run it in memory.
+ * Mounts Probot's middleware behind ours: deliveries are stored before they are answered and never reach Probot's
+ * handlers, which would run them in memory.
  */
 async function requestHandler(github: GitHubApp, { deliveries, metrics, health, pages, log }: Edge) {
   const middleware = await createNodeMiddleware(

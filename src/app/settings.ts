@@ -1,4 +1,4 @@
-// The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
+// Reads the operator's settings from the environment, once at startup.
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024
 const schema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
-  /** The setup page listens where the bot will, and not on this machine alone. */
+  /** If 1, the setup page also listens on other interfaces. */
   SETUP: z.enum(['0', '1']).default('0'),
   DATA_DIR: z.string().default('data'),
   DATABASE_URL: z.string().optional(),
@@ -23,15 +23,15 @@ const schema = z.object({
   PRIVATE_KEY: z.string().optional(),
   PRIVATE_KEY_PATH: z.string().optional(),
   WEBHOOK_SECRET: z.string().optional(),
-  /** The secret before the last rotation: deliveries signed with it are still taken. */
+  /** The secret before the last rotation; still accepted. */
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
   GITHUB_API_URL: z.url().optional(),
   GITHUB_URL: z.url().optional(),
-  /** Whether GitHub's limits are kept that it does not tell with its answers. */
+  /** Whether to respect GitHub's secondary rate limits, which its responses do not report. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
-  /** Milliseconds from one write to the next, of one installation. */
+  /** Milliseconds between writes of one installation. */
   GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedLimits.writePause),
-  /** Percentages of GitHub's limit that looks, sweeps and scans leave to what is more important. */
+  /** Percentages of GitHub's limit reserved for more important work than evaluations, sweeps and scans. */
   GITHUB_RESERVES: z
     .string()
     .transform((text) => text.split(',').map(Number))
@@ -42,7 +42,7 @@ const schema = z.object({
     )
     .default([usualReserves.look * 100, usualReserves.sweep * 100, usualReserves.scan * 100]),
   SWEEP_SECONDS: seconds.default(180),
-  /** How often images are scanned, whatever the repositories' configuration says; 0: never. */
+  /** Overrides the repositories' configuration; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
   SECOND_LOOK_SECONDS: seconds.default(3600),
   PUBLISH_RETRY_SECONDS: seconds.default(15),
@@ -50,7 +50,7 @@ const schema = z.object({
   LEASE_SECONDS: seconds.default(60),
   /** Kubernetes kills after 30. */
   STOP_SECONDS: seconds.default(25),
-  /** What one pull request may cost before it is too large to check: see LookBudget. */
+  /** Budget of one pull request before it is too large to check: see LookBudget. */
   MAX_PATHS: count.default(usualBudget.paths),
   MAX_CHANGED_PATHS: count.default(usualBudget.changedPaths),
   MAX_CHANGED_MEGABYTES: count.default(usualBudget.changedBytes / megabyte),
@@ -59,22 +59,22 @@ const schema = z.object({
   MAX_COMMENTS: count.default(usualBudget.comments),
   MAX_CHECK_SECONDS: count.default(usualBudget.time / 1000),
   MAX_CHECK_MEGABYTES: count.min(256).default(usualBudget.memory),
-  /** Who sees the status pages. Of a private repository only who may read it on GitHub sees anything, whatever this says. */
+  /** Private repositories are always limited to people who can read them on GitHub. */
   PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
-  /** Where people reach this bot: reports link there, and GitHub sends them back there. */
+  /** The public address, for links in reports and redirects from GitHub. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** The App's own OAuth client, for signing in. */
+  /** The App's OAuth client, for sign-in. */
   CLIENT_ID: z
     .string()
     .regex(/^[\w.-]+$/)
     .optional(),
   CLIENT_SECRET: z.string().min(1).optional(),
-  /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
+  /** Findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
-  /** An opm of the operator's, that serves the catalogs of a change too. */
+  /** The operator's opm, which additionally serves the catalogs of a change. */
   OPM_PATH: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Registries that may be asked by plain http or at internal addresses, as host or host:port, comma-separated. */
+  /** Registries allowed over plain HTTP or at internal addresses, as host or host:port, comma-separated. */
   INSECURE_REGISTRIES: z.string().default(''),
 })
 
@@ -87,7 +87,6 @@ export interface Credentials {
 
 export type PagesSetting = 'off' | 'public' | 'signed-in'
 
-/** The OAuth client of the App. */
 export interface SignInClient {
   readonly clientId: string
   readonly clientSecret: string
@@ -96,13 +95,13 @@ export interface SignInClient {
 export interface Settings {
   readonly port: number
   readonly host: string
-  /** Where the setup page listens: this machine alone, unless the operator says otherwise. */
+  /** Localhost unless the operator changes it. */
   readonly setupHost: string
   readonly dataDirectory: string
   readonly databaseUrl: string | undefined
-  /** Absent when the App is not set up yet: the setup page is shown instead. */
+  /** If absent, the setup page is shown. */
   readonly credentials: Credentials | undefined
-  /** The App whose token is used, where there are no credentials: see sweepOnce(). */
+  /** The App whose token is used without credentials: see sweepOnce(). */
   readonly actsAs?: number | undefined
   readonly apiUrl: string
   readonly gitUrl: string
@@ -110,21 +109,21 @@ export interface Settings {
   readonly writePause: number
   readonly reserves: Reserves
   readonly sweepSeconds: number
-  /** Absent: each repository's configuration says it. 0: never. */
+  /** If absent, each repository's configuration applies. 0: never. */
   readonly scanSeconds: number | undefined
-  /** An image that a scan does not find counts as gone when it is still not there after this long. */
+  /** A missing image is confirmed if it is still missing after this time. */
   readonly secondLookSeconds: number
-  /** Until a publication that failed is tried again; twice as long each time. */
+  /** Delay after a failed publication; doubles each time. */
   readonly publishRetrySeconds: number
   readonly concurrency: number
   readonly budget: LookBudget
   readonly leaseSeconds: number
-  /** From the signal to the end of the process, however long git, GitHub and registries take. */
+  /** From the signal to the end of the process, including all pending work. */
   readonly stopSeconds: number
   readonly pages: PagesSetting
-  /** Where people reach the bot, without a slash at its end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string | undefined
-  /** Absent: nobody can sign in. */
+  /** If absent, sign-in is disabled. */
   readonly signIn: SignInClient | undefined
   readonly rulesUrl: string | undefined
   readonly opm: string | undefined
@@ -132,7 +131,7 @@ export interface Settings {
   readonly insecureRegistries: readonly string[]
 }
 
-/** Thrown when the environment cannot be used; the message says which variable and what to do. */
+/** The message names the variable and the fix. */
 export class SettingsError extends Error {
   constructor(message: string) {
     super(message)
@@ -141,8 +140,8 @@ export class SettingsError extends Error {
 }
 
 /**
- * Reads the settings. Throws a SettingsError for wrong values, and for credentials that are only half there: an App
- * without a webhook secret would take anybody's word (T42). No credentials at all is fine: that is a first start.
+ * Throws a SettingsError for invalid values and incomplete credentials: without a webhook secret, anyone could send
+ * deliveries. Missing credentials are valid and start the setup.
  */
 export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
   const given = Object.fromEntries(
@@ -196,12 +195,12 @@ function reservesOf([look = 0, sweep = 0, scan = 0]: readonly number[]): Reserve
   return { landing: 0, look: look / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
-/** The bot's own pages have the rules, too. */
+/** The bot's own pages show the rules too. */
 function ownRules({ PAGES, PUBLIC_URL }: z.output<typeof schema>): string | undefined {
   return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
 }
 
-/** Throws a SettingsError where people could not sign in, or could not do so safely, though the settings say they can. */
+/** Throws a SettingsError if sign-in is configured but impossible or unsafe. */
 function readPages(values: z.output<typeof schema>): Pick<Settings, 'pages' | 'publicUrl' | 'signIn'> {
   const { PAGES: pages, PUBLIC_URL: address, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } = values
   const publicUrl = address?.replace(/\/+$/, '')
@@ -223,13 +222,15 @@ function readPages(values: z.output<typeof schema>): Pick<Settings, 'pages' | 'p
   return { pages, publicUrl, signIn }
 }
 
-/** What is signed in travels with every request: in the clear on this machine alone. */
+/** Session cookies need HTTPS, except on localhost. */
 function isSafeForCookies(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
-/** GitHub's two addresses. GitHub Enterprise Server has its REST below `/api/v3` of the other: one tells the other. */
+/**
+ * GitHub's API and git addresses. GitHub Enterprise Server serves its API below `/api/v3`, so either implies the other.
+ */
 function addressesOf(values: z.output<typeof schema>): Pick<Settings, 'apiUrl' | 'gitUrl'> {
   const api = values.GITHUB_API_URL?.replace(/\/$/, '')
   const git = values.GITHUB_URL?.replace(/\/$/, '')
@@ -274,7 +275,7 @@ function isPrivateKey(text: string): boolean {
   }
 }
 
-/** PEM text, PEM with `\n` written out, base64 of PEM, or a file. */
+/** Accepts PEM, PEM with literal `\n`, base64 of PEM, or a file. */
 function readPrivateKey(values: z.output<typeof schema>): string | undefined {
   if (values.PRIVATE_KEY !== undefined) {
     const text = values.PRIVATE_KEY.includes('-----BEGIN')
@@ -290,5 +291,4 @@ function readPrivateKey(values: z.output<typeof schema>): string | undefined {
   return readFileSync(values.PRIVATE_KEY_PATH, 'utf8')
 }
 
-/** Where the embedded database lies in the data folder. */
 export const storeFolder = (dataDirectory: string): string => join(dataDirectory, 'store')

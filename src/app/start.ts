@@ -1,4 +1,3 @@
-// `catalog-bot serve`: reads the settings, shows the setup page where there are no credentials yet, and serves.
 import { join } from 'node:path'
 import pino from 'pino'
 import { serve, type RunningApp } from './serve.ts'
@@ -8,7 +7,7 @@ import { versionIn } from './version.ts'
 
 const packageFolder = join(import.meta.dirname, '..', '..')
 
-/** Fields that must never reach a log, wherever they stand. */
+/** Redacted wherever they appear in a log. */
 const secret = [
   '*.privateKey',
   '*.webhookSecret',
@@ -23,11 +22,11 @@ const secret = [
 
 export interface StartOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Tells the person at the terminal; the log is for machines. */
+  /** Prints for the person at the terminal. */
   readonly say: (line: string) => void
 }
 
-/** Rejects with a SettingsError when the environment cannot be used. Resolves once it serves or shows the setup page. */
+/** Rejects with a SettingsError. Resolves when it serves the bot or the setup page. */
 export async function start({ environment, say }: StartOptions): Promise<{ close(): Promise<void> }> {
   const kept = readKeptCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...kept, ...environment })

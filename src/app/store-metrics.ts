@@ -1,5 +1,5 @@
-// What the operator can measure of what lies in the store: read when somebody asks, at most every few seconds. A store that
-// does not answer takes no other number along.
+// Metrics read from the store on scrape, at most every few seconds. If the store does not answer, other metrics still
+// work.
 import { Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -11,9 +11,9 @@ import { stopsInForce } from '../gate/landing-stop.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { jobKinds } from './jobs/class-of-job.ts'
 
-/** Milliseconds: a scrape that comes sooner gets the same numbers. */
+/** Milliseconds for which values are reused. */
 const readAgain = 5_000
-/** Milliseconds that the store gets: Prometheus gives up after ten seconds. */
+/** Milliseconds for the store; Prometheus gives up after ten seconds. */
 const patience = 2_000
 
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
@@ -21,7 +21,7 @@ const stopKinds = ['frozen', 'audit', 'refused'] as const
 
 type Measured = QueueLength & LandingStops & Pick<PageRecords, 'countOpenPulls'>
 
-/** Adds the gauges. The answer renews them. */
+/** Returns a function that updates the gauges. */
 export function openStoreMetrics(registry: Registry, store: Measured, clock: Clock): () => Promise<void> {
   const registers = [registry]
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -49,7 +49,7 @@ export function openStoreMetrics(registry: Registry, store: Measured, clock: Clo
       store.countOpenPulls(),
       store.landingStops(),
     ])
-    // Zero is said, too: an alert compares with it.
+    // Export zeros too, for alerts that compare.
     for (const kind of jobKinds) {
       const found = jobs.find((one) => one.kind === kind)
       waiting.set({ kind, state: 'waiting' }, found?.waiting ?? 0)

@@ -1,5 +1,4 @@
-// What a bundle says of its place among others: its name, its version, what it replaces, its channels. Each with the
-// place where it says so.
+// A bundle's name, version, channels and what it replaces, each with its place.
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
@@ -10,28 +9,28 @@ import { listOf, textOf } from './fields.ts'
 import { readCsvFast } from './read-csv-fast.ts'
 import { isCsv, manifestObjects } from './registry-bundle.ts'
 
-/** A text, and where it stands in the bundle's files. */
+/** A text and its place in the bundle's files. */
 export interface Said {
   readonly text: string
   readonly at: Location
 }
 
 export interface BundleFacts {
-  /** Of the ClusterServiceVersion; its fields are absent or empty where there is none. */
+  /** From the ClusterServiceVersion; absent or empty without one. */
   readonly name?: Said
   readonly version?: Said
   readonly replaces?: Said
   readonly skips: readonly Said[]
   readonly skipRange?: Said
-  /** Of the annotations file. */
+  /** From the annotations file. */
   readonly package?: Said
   readonly channels: readonly Said[]
   readonly defaultChannel?: Said
 }
 
 /**
- * Never throws: what cannot be read is absent here, and told by `validateBundle`. Without places each is said to stand at the
- * start of its file: finding them costs as much as reading the file, and of a neighbour nobody asks.
+ * Never throws: omits what can't be read, which `validateBundle` reports. Without places, everything points to the
+ * start of its file; finding places costs as much as reading the file.
  */
 export function bundleFacts(
   files: BundleFiles,

@@ -1,13 +1,12 @@
-// A bundle as files: what an image or a directory holds, path to bytes. Paths are relative to the root, with `/`.
+// The files of an image or a directory. Paths are relative to the root and use `/`.
 import { compareBytes } from '../go/text.ts'
 
-/** `manifests/foo.yaml` -> its bytes. Regular files only; directories show as what lies in them. */
+/** By path, for example `manifests/foo.yaml`. Regular files only. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>
 
-/** What kind of bundle the files are, by what they look like, as opm decides it. */
 export type BundleFormat = 'registry+v1' | 'plain+v0' | 'helm+v3'
 
-/** Files directly in a directory, in the order of their names (by bytes, as Go lists them), mostly without dot files. */
+/** Files directly in a directory, sorted by the bytes of their names, as in Go. */
 export function filesIn(
   files: BundleFiles,
   directory: string,

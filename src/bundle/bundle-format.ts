@@ -1,9 +1,8 @@
-// Which kind of bundle some files are: by their looks, as opm decides it, and by what their annotations say.
 import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
 import { valueAt } from '../go/tree.ts'
 
-/** The format that the files show; undefined where there are neither manifests nor a chart. */
+/** Detects the format as opm does. Undefined if there are neither manifests nor a chart. */
 export function detectFormat(files: BundleFiles): BundleFormat | undefined {
   if (chartRoot(files) !== undefined) return 'helm+v3'
   const manifests = filesIn(files, 'manifests')
@@ -17,7 +16,7 @@ export function detectFormat(files: BundleFiles): BundleFormat | undefined {
   return manifests.length > 0 ? 'plain+v0' : undefined
 }
 
-/** Where a chart lies: '' for the root, `name/` for the only top-level directory that has one. */
+/** '' for the root, or `name/` for the only top-level directory with a chart. */
 export function chartRoot(files: BundleFiles): string | undefined {
   if (files.has('Chart.yaml')) return ''
   const roots = new Set<string>()

@@ -1,5 +1,4 @@
-// The files of `metadata/` as opm reads them: in the order of their names, each tried for three roles, the first that
-// fits a role has it. Dot files count here, unlike in `manifests/`.
+// Reads `metadata/` as opm does: in name order, the first file that fits each of three roles. Includes dot files.
 import type { Json } from '../go/json/json.ts'
 import { decode, structsOf, textOf } from '../go/decode/decode.ts'
 import type { StructType } from '../go/decode/go-type.ts'
@@ -19,18 +18,16 @@ export const annotationKeys = {
   defaultChannel: 'operators.operatorframework.io.bundle.channel.default.v1',
 } as const
 
-/** A property or dependency: its type and its value. */
 export interface TypedValue {
   readonly type: string
   readonly value: Json
-  /** The value as it was read; undefined where there is none. */
   readonly tree: Value | undefined
-  /** Its JSON as opm keeps it, which it sorts by; '' where there is none. */
+  /** The JSON that opm keeps and sorts by; '' without a value. */
   readonly text: string
 }
 
 export interface BundleMetadata {
-  /** Undefined where no file has the package, the channels or the default channel. */
+  /** Undefined if no file has the package, the channels or the default channel. */
   readonly annotations: Readonly<Record<string, string>> | undefined
   readonly annotationsFile: string
   readonly dependencies: readonly TypedValue[]
@@ -61,7 +58,7 @@ export function readMetadata(files: BundleFiles): BundleMetadata {
   return { annotations, annotationsFile, dependencies, dependenciesFile, properties }
 }
 
-/** The items of a list of properties; none where Go cannot read one of them. */
+/** Empty if Go can't read one of the items. */
 function typedValues(
   type: StructType,
   { value, json }: { readonly value: Value; readonly json?: string },
@@ -80,7 +77,7 @@ function typedValues(
   })
 }
 
-/** The document with the types of a list's items as texts. */
+/** Converts the types of the list's items to text. */
 function withTypes(document: Value, field: string): Value {
   const texts = (value: Value): Value =>
     value.kind === 'map'
@@ -100,7 +97,7 @@ function withTypes(document: Value, field: string): Value {
   return withEntries(document, entries)
 }
 
-/** The file's annotations; a number or a switch is made a text, as YAML's decoder does where Go wants one. */
+/** Converts numbers and booleans to text, as the YAML decoder does for Go strings. */
 export function annotationsIn(document: Value): MapValue | undefined {
   const found = valueAt(document, 'annotations')
   if (found?.kind !== 'map') return undefined

@@ -1,4 +1,4 @@
-// Where something stands in a bundle's file: for findings about a path in a file's first document.
+// Finds the place of a path in a file's first document.
 import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { locator, locatorIn } from '../catalog/positions/locate.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
@@ -9,7 +9,7 @@ import { regularManifest } from './regular-manifest.ts'
 export type Path = readonly (string | number)[]
 export type BundlePlaces = (file: string, path?: Path) => Location
 
-/** Each file is read once, and only when something in it is asked for. An empty path is the start of the file. */
+/** Reads each file at most once, on demand. An empty path is the start of the file. */
 export function bundlePlaces(files: BundleFiles): BundlePlaces {
   const locators = new Map<string, (path: Path) => Omit<Location, 'file'>>()
   return (file, path = []) => {

@@ -1,15 +1,11 @@
-// Rules that search what a registry+v1 bundle says: what they are given, what they yield, and how a hit becomes a
-// finding. A rule sees neither files nor other rules; places and words are added in one place.
+// Rules about the content of a registry+v1 bundle: their input, their output and how a hit becomes a finding.
 import type { Finding } from '../findings/finding.ts'
 import { finding, type SearchingRule } from '../findings/rule.ts'
 import { suites, type Suite } from '../findings/suites.ts'
 import type { BundlePlaces, Path } from './bundle-places.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
-/**
- * Names that stand for several suites, or for one of ours: operator-sdk's `suite=operatorframework`, its validator
- * `operatorhub`, and the names of its others.
- */
+/** operator-sdk's selectors: its `suite=operatorframework`, its validator `operatorhub` and the other validators. */
 const selectors: Readonly<Record<string, readonly Suite[]>> = {
   all: suites,
   operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],
@@ -21,7 +17,7 @@ const selectors: Readonly<Record<string, readonly Suite[]>> = {
   object: ['objects'],
 }
 
-/** The suites of a list separated by commas; else the wrong name. */
+/** Parses a comma-separated list; returns the first invalid name as the error. */
 export function parseSuites(
   text: string,
 ): { readonly suites: readonly Suite[] } | { readonly unknown: string } {
@@ -37,12 +33,11 @@ export function parseSuites(
   return { suites: [...found] }
 }
 
-/** The kind of rules that search a bundle. */
 export interface OfBundle {
   readonly judges: 'bundle'
   readonly given: readonly [bundle: RegistryBundle]
   readonly hit: {
-    /** The CSV's file, where it is left out. */
+    /** Defaults to the CSV's file. */
     readonly file?: string
     readonly path?: Path
   }
@@ -50,7 +45,6 @@ export interface OfBundle {
 
 export type BundleRule = SearchingRule<object, OfBundle>
 
-/** What a rule finds in a bundle: its words, and the places of its hits in the bundle's files. */
 export function* findInBundle(
   rule: BundleRule,
   bundle: RegistryBundle,

@@ -1,4 +1,4 @@
-// What is wrong with a bundle beyond what validating it shows: what comes up when it is installed, or upgraded to.
+// Problems that show only when the bundle is installed or upgraded to.
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { checkExamples } from './kubernetes/check-examples.ts'
@@ -7,7 +7,7 @@ import { renderPlain } from './plain/render-plain.ts'
 import type { RenderOptions } from './plain/rendering.ts'
 import { checkCrdUpgrade } from './upgrade/check-crd-upgrade.ts'
 
-/** All of it, sorted. `before` are the files of the bundle that is upgraded from, where there is one. */
+/** Sorted. `before` has the files of the bundle to upgrade from. */
 export function checkInstall(
   files: BundleFiles,
   options: RenderOptions,

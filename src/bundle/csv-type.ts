@@ -1,5 +1,5 @@
-// The Go types that opm decodes a bundle's documents into, as far as a wrong type there makes it refuse the bundle.
-// What only Kubernetes looks at (most of a pod, the schemas of CRDs) is left out: opm's text for that is not ours.
+// The Go types that opm decodes a bundle into, as far as opm refuses wrong types there. Omits what only Kubernetes
+// checks.
 import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../go/decode/go-type.ts'
 import { objectMeta } from '../go/decode/object-type.ts'
 import { apiServiceDescription, appLink, crdDescription, gvk } from '../catalog/load/property-types.ts'
@@ -22,7 +22,7 @@ const deploymentSpec = struct('v1.DeploymentSpec', {
   }),
 })
 
-/** What the images of the operator itself are read with. Go calls its unnamed parts by the functions' own types. */
+/** For reading the operator's own images. Go names its unnamed parts after the functions' types. */
 export const installType = struct('registry.csvSpec', {
   Install: struct('registry.strategy', {
     strategy: string,
@@ -34,7 +34,6 @@ export const installType = struct('registry.csvSpec', {
 
 const definitionKey = struct('registry.DefinitionKey', { ...gvk, name: string })
 
-/** `customresourcedefinitions` and `apiservicedefinitions` of a CSV. */
 export const definitionsType = struct('struct', {
   owned: slice(definitionKey),
   required: slice(definitionKey),
@@ -55,7 +54,7 @@ const permission = struct('v1alpha1.StrategyDeploymentPermissions', {
   ),
 })
 
-/** A whole CSV, which opm decodes only to make `olm.csv.metadata` of it. */
+/** opm decodes the whole CSV only to make `olm.csv.metadata`. */
 export const csvType = struct('v1alpha1.ClusterServiceVersion', {
   apiVersion: string,
   kind: string,
@@ -118,7 +117,6 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
   }),
 })
 
-/** A CustomResourceDefinition without its schemas. */
 export const crdType = struct('v1.CustomResourceDefinition', {
   apiVersion: string,
   kind: string,
@@ -142,7 +140,6 @@ export const crdType = struct('v1.CustomResourceDefinition', {
 
 const typed = { type: string, value: raw }
 
-/** The three roles that a file in `metadata/` may have. */
 export const annotationsType = struct('registry.Annotations', {
   'operators.operatorframework.io.bundle.package.v1': string,
   'operators.operatorframework.io.bundle.channels.v1': string,

@@ -1,5 +1,5 @@
-// The properties of a bundle's `olm.bundle` blob, as opm gathers them: from the properties file, the annotations, the
-// CSV, the CRDs and the dependencies. Throws a Refusal where opm gives up.
+// The properties of a bundle's `olm.bundle` blob, from the properties file, annotations, CSV, CRDs and dependencies.
+// Throws a Refusal where opm fails.
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { jsonNumber } from '../go/number.ts'
@@ -23,11 +23,11 @@ export interface Gvk {
 export interface Property {
   readonly type: string
   readonly value: Json
-  /** The value's JSON, which opm sorts by. */
+  /** opm sorts by this JSON. */
   readonly text: string
 }
 
-/** A property as it was read; without a tree where it has no value. */
+/** Has no tree if the property has no value. */
 interface WithTree extends Property {
   readonly tree: Value | undefined
 }
@@ -35,21 +35,19 @@ interface WithTree extends Property {
 export interface Sources {
   readonly name: string
   readonly csv: Value
-  /** The file of the CSV. */
   readonly file: string
   readonly spec: ReadonlyMap<string, Value>
   readonly metadata: BundleMetadata
-  /** What the bundle's CRDs and API services provide. */
   readonly provided: readonly Gvk[]
-  /** What its CSV requires; asked for late, because it may throw a Refusal too. */
+  /** Lazy, because it can throw a Refusal too. */
   readonly required: () => readonly Gvk[]
 }
 
-/** All properties but `olm.bundle.object` and `olm.csv.metadata`, in opm's order. */
+/** In opm's order; without `olm.bundle.object` and `olm.csv.metadata`. */
 export function derivedProperties(sources: Sources): readonly Property[] {
   const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[annotationKeys.package] ?? ''
-  // opm reads the version here first, and only for a bundle with a package.
+  // opm reads the version first, and only for a bundle with a package.
   const own = packageName === '' ? [] : [ownPackage(packageName, file, spec, 'failed to derive properties: ')]
   const before = `get properties for bundle ${quote(name)}: `
   const found = distinct([
@@ -96,7 +94,6 @@ export function derivedProperties(sources: Sources): readonly Property[] {
   return all.sort((a, b) => compareBytes(a.type, b.type) || compareBytes(a.text, b.text))
 }
 
-/** The version of a CSV and its release, as texts. */
 function versionOf(
   file: string,
   spec: ReadonlyMap<string, Value>,
@@ -140,7 +137,7 @@ function packageProperty(packageName: string, version: string, release: string):
   return property('olm.package', { packageName, version, ...(release !== '' && { release }) })
 }
 
-/** The list in the annotation `olm.properties`; opm only logs one that cannot be read, and keeps what it read. */
+/** From the annotation `olm.properties`. opm only logs an unreadable list and keeps what it has read. */
 function annotated(csv: Value): readonly WithTree[] {
   const annotation = valueAt(valueAt(valueAt(csv, 'metadata'), 'annotations'), 'olm.properties')
   if (annotation?.kind !== 'string') return []
@@ -158,7 +155,7 @@ function annotated(csv: Value): readonly WithTree[] {
     return {
       type: textOf(item, 'type'),
       value: tree ? plainJson(tree) : null,
-      // Kept as written, which is what opm sorts by.
+      // As written, because opm sorts by it.
       text: tree ? text.slice(tree.start, tree.end) : '',
       tree,
     }
@@ -199,7 +196,6 @@ function treeOf({ tree }: WithTree, before: string): Value {
   return tree
 }
 
-/** A property of our own as one that was read. */
 function withTree(made: Property): WithTree {
   return { ...made, tree: readJson(made.text, 0).value }
 }

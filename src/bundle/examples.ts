@@ -1,16 +1,15 @@
-// The example objects of a ClusterServiceVersion beside the APIs that it provides.
 import type { Json } from '../go/json/json.ts'
 import { at, listOf, textOf } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 
-/** The annotations that hold examples; of both the first counts. */
+/** The first that is present counts. */
 export const exampleAnnotations = ['alm-examples', 'olm.examples'] as const
 
 export interface Examples {
   readonly annotation: string
-  /** `group/version Kind` of each example; none where the annotation is missing or unreadable. */
+  /** `group/version Kind`; empty if the annotation is missing or unreadable. */
   readonly examples: readonly string[]
-  /** The same of each owned CRD and API service. */
+  /** `group/version Kind` of each owned CRD and API service. */
   readonly provided: readonly string[]
 }
 
@@ -28,7 +27,7 @@ export function examplesOf({ data }: ManifestObject): Examples {
   )
   return {
     annotation,
-    // What is no object is told by a rule of its own.
+    // Another rule reports items that aren't objects.
     examples: listOf(list)
       .filter((example) => textOf(at(example, 'kind')) !== '')
       .map((example) => api(textOf(at(example, 'apiVersion')), example)),
@@ -44,7 +43,7 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    // A rule of its own says so.
+    // Another rule reports this.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-// Reading of untyped JSON: a field of the wanted type or nothing. Bundles come from strangers, so every step may fail.
+// Reads fields of untyped JSON. Bundles are untrusted, so every step can fail.
 import type { Json } from '../go/json/json.ts'
 import type { Path } from './bundle-places.ts'
 
@@ -16,7 +16,6 @@ export function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The value below a path of keys. */
 export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let current = value
   for (const key of path) {
@@ -26,7 +25,7 @@ export function at(value: Json | undefined, ...path: readonly string[]): Json | 
   return current
 }
 
-/** The path from a ClusterServiceVersion's root to a field of the pod that its deployment at `index` runs. */
+/** From the ClusterServiceVersion's root to a pod field of the deployment at `index`. */
 export function podPath(index: number, ...field: Path): Path {
   return ['spec', 'install', 'spec', 'deployments', index, 'spec', 'template', 'spec', ...field]
 }

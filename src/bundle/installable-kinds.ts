@@ -1,5 +1,5 @@
-// The kinds that OLM v0 installs from bundles: those with code of their own, and those that it applies as they are.
-// `PodMonitor` is missing on purpose: opm lets it pass, and the install plan fails.
+// The kinds that OLM v0 installs from bundles. Deliberately excludes `PodMonitor`: opm accepts it, but the install plan
+// fails.
 
 export const installableKinds: ReadonlySet<string> = new Set([
   'ClusterServiceVersion',

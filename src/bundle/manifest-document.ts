@@ -1,5 +1,5 @@
-// A manifest file to its first document, as Kubernetes' stream decoder reads it: JSON when it begins with a brace,
-// go-yaml's dialect otherwise. Later documents are counted, never read: neither opm nor OLM v0 looks at them.
+// Reads the first document of a manifest as Kubernetes' stream decoder does: JSON if it begins with a brace, else
+// go-yaml's dialect. Only counts later documents, because opm and OLM v0 ignore them.
 import type { Json } from '../go/json/json.ts'
 import { oncePer } from '../findings/once.ts'
 import { jsonText } from '../go/json/json-text.ts'
@@ -18,15 +18,12 @@ export type ManifestDocument =
       readonly kind: 'value'
       readonly value: Value
       readonly documents: number
-      /** What the offsets of the value count in, where the file is JSON; Go keeps raw values of JSON as they stand. */
+      /** The text that offsets refer to, for JSON, which Go keeps as written. */
       readonly json?: string
     }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/**
- * Reads a file's first document. `documents` counts those that are not empty. Once for each file: what it says is asked for
- * by everything that judges a bundle, and reading it is most of the work.
- */
+/** `documents` counts non-empty documents. Cached per file, because reading is most of the work. */
 export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
   const regular = regularManifest(bytes)
   if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
@@ -45,7 +42,7 @@ export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
   return { kind: 'value', value: result.value, documents: 1 + more.length }
 })
 
-/** What is wrong with the documents behind the first, for formats of which every document counts; by their lines. */
+/** Problems by line in later documents, for formats that use every document. */
 export function laterProblems(
   bytes: Uint8Array,
 ): readonly { readonly line: number; readonly reason: string }[] {
@@ -71,22 +68,21 @@ function readAsJson(text: string): ManifestDocument {
   }
 }
 
-/** Compact JSON with sorted keys, as Go writes an object that it read without a type: integers of 64 bits stay exact. */
+/** Compact JSON with sorted keys, as Go writes untyped objects; 64-bit integers stay exact. */
 export function goJson(value: Value): string {
   return jsonText(withGoNumbers(value), { escapeHtml: true, exactNumbers: true })
 }
 
-/** As goJson, for values that pass through as text and keep every number as it was written. */
+/** Like goJson, but keeps every number as written. */
 export function rawJson(value: Value): string {
   return jsonText(value, { escapeHtml: true, exactNumbers: true })
 }
 
-/** The value as plain data. */
 export function dataOf(value: Value | undefined): Json | undefined {
   return value === undefined ? undefined : plainJson(value)
 }
 
-// Deeper than any manifest; documents come from strangers.
+// Deeper than any manifest; documents are untrusted.
 const maxDepth = 500
 
 function withGoNumbers(value: Value, depth = 0): Value {

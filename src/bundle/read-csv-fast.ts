@@ -1,11 +1,10 @@
-// A bundle's ClusterServiceVersion without the rest of it, and without places: of a neighbour a few fields are asked for, and
-// a package has hundreds. What comes after it is not read.
+// Reads a bundle's ClusterServiceVersion alone and without places, because a package has hundreds of neighbors.
 import type { Value } from '../go/tree.ts'
 import { filesIn, type BundleFiles } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
 import { isCsv, objectTypeOf } from './registry-bundle.ts'
 
-/** The one that `manifestObjects` has first. Offsets of its tree mean nothing. */
+/** The first one, as in `manifestObjects`. Offsets in its tree are meaningless. */
 export function readCsvFast(files: BundleFiles): { readonly file: string; readonly tree: Value } | undefined {
   for (const [file, bytes] of filesIn(files, 'manifests')) {
     const tree = readTree(bytes)

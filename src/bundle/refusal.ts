@@ -1,18 +1,17 @@
-// What makes opm give up on a bundle, in its words. Thrown only below `readRegistryBundle`, which makes it a value.
+// Why opm refuses a bundle, in opm's words. Thrown only below `readRegistryBundle`.
 import { decode } from '../go/decode/decode.ts'
 import type { Decoded } from '../go/decode/decoded.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import type { Value } from '../go/tree.ts'
 import type { Path } from './bundle-places.ts'
 
-/** The file and the field that a refusal speaks of. */
 export interface RefusedPlace {
   readonly file: string
   readonly path: Path
 }
 
 export class Refusal extends Error {
-  /** Absent where opm's words are about no single place. */
+  /** Absent if the refusal isn't about a single place. */
   readonly at: RefusedPlace | undefined
 
   constructor(message: string, at?: RefusedPlace) {
@@ -21,7 +20,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Decodes a value; throws a Refusal with encoding/json's first complaint behind `before`. `at` is the value's place. */
+/** Throws a Refusal with encoding/json's first error after `before`. `at` is the value's place. */
 export function decodeOrRefuse(type: StructType, value: Value, before = '', at?: RefusedPlace): Decoded {
   const { decoded, problems } = decode(type, value)
   const [first] = problems

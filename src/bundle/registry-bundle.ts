@@ -1,5 +1,5 @@
-// A registry+v1 bundle out of its files, read as opm reads it: first documents only, undecodable files passed over,
-// the first ClusterServiceVersion kept. Says what makes opm refuse it; what is merely unwise is judged elsewhere.
+// Reads a registry+v1 bundle as opm does: only first documents, without undecodable files, and the first
+// ClusterServiceVersion.
 import { once, oncePer } from '../findings/once.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
@@ -21,12 +21,11 @@ export interface ManifestObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Cut off where it is too large to be looked at; `tree` never is. */
+  /** Truncated if very large; `tree` never is. */
   readonly data: Json
   readonly tree: Value
 }
 
-/** An API with the plural name of its CustomResourceDefinition. */
 export interface Api extends Gvk {
   readonly plural: string
 }
@@ -42,11 +41,11 @@ export interface RegistryBundle extends BundleMetadata {
   readonly csv: ManifestObject
   readonly objects: readonly ManifestObject[]
   readonly crds: readonly ManifestObject[]
-  /** All properties of the blob but those that hold whole manifests, in opm's order. */
+  /** In opm's order, without the properties that hold whole manifests. */
   readonly described: readonly Property[]
-  /** `spec.relatedImages`, duplicates and all. */
+  /** `spec.relatedImages`, including duplicates. */
   readonly relatedImages: readonly RelatedImage[]
-  /** Of the containers and init containers that OLM would run, each once; '' where one has none. */
+  /** Images of all containers and init containers, without duplicates; '' for a container without one. */
   readonly operatorImages: readonly string[]
 }
 
@@ -54,7 +53,7 @@ export type ReadBundle =
   | { readonly bundle: RegistryBundle; readonly problem?: undefined }
   | { readonly bundle?: undefined; readonly problem: string }
 
-/** Reads a bundle. `problem` is why opm refuses it, in opm's words. */
+/** `problem` is opm's reason to refuse the bundle. */
 export function readRegistryBundle(files: BundleFiles): ReadBundle {
   const { bundle, refusals } = readAsFarAsPossible(files)
   const [first] = refusals
@@ -63,13 +62,13 @@ export function readRegistryBundle(files: BundleFiles): ReadBundle {
 }
 
 export interface PartlyReadBundle {
-  /** What could be read, with nothing where opm gives up. Absent without a ClusterServiceVersion. */
+  /** What can be read, even if opm refuses the bundle. Absent without a ClusterServiceVersion. */
   readonly bundle?: RegistryBundle
-  /** All that would make opm refuse the bundle, the one that it meets first in front. */
+  /** All reasons, starting with the one that opm reports. */
   readonly refusals: readonly Refusal[]
 }
 
-/** The objects of `manifests/` that opm sees, every ClusterServiceVersion among them, in the order of their files. */
+/** The objects of `manifests/` that opm sees, including every ClusterServiceVersion, in file order. */
 export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestObject[] =>
   filesIn(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
@@ -83,7 +82,7 @@ export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestOb
         file,
         ...type,
         name,
-        // Of most objects few fields are asked for, and those of the tree.
+        // Lazy, because most objects need few fields, which come from the tree.
         get data() {
           return data()
         },
@@ -93,7 +92,7 @@ export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestOb
   }),
 )
 
-/** Undefined for what is no Kubernetes object: without a kind, or with an unreadable version, opm's decoder passes over it. */
+/** Undefined for objects that opm's decoder skips: no kind, or an invalid version. */
 export function objectTypeOf(
   tree: Value,
 ): { readonly apiVersion: string; readonly kind: string } | undefined {
@@ -102,12 +101,12 @@ export function objectTypeOf(
   return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
 }
 
-/** Of several in a bundle the first one counts. */
+/** The first in a bundle counts. */
 export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
   return kind === 'ClusterServiceVersion'
 }
 
-/** Every API that the bundle's CRDs define; versions that are not served count too. */
+/** Includes versions that aren't served. */
 export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
   return crds.flatMap(({ tree, apiVersion }) => {
     const spec = valueAt(tree, 'spec')
@@ -116,7 +115,7 @@ export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
     const versions = (listed?.kind === 'list' ? listed.items : []).map((version) =>
       scalar(valueAt(version, 'name')),
     )
-    // v1beta1 may name its single version beside the list.
+    // v1beta1 can name a single version beside the list.
     const single = apiVersion.endsWith('/v1beta1') ? scalar(valueAt(spec, 'version')) : ''
     return [...versions, ...(single === '' ? [] : [single])].map((version) => ({
       group: scalar(valueAt(spec, 'group')),
@@ -127,7 +126,7 @@ export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
   })
 }
 
-/** Reads a bundle that opm may refuse, in opm's order and past each of its reasons. Once for the same files. */
+/** Continues after each reason to refuse the bundle, in opm's order. Cached per bundle. */
 export const readAsFarAsPossible = oncePer((files: BundleFiles): PartlyReadBundle => {
   const refusals: Refusal[] = []
   const attempt = <Result>(fallback: Result, step: () => Result): Result => {
@@ -258,7 +257,7 @@ function gvk(key: Decoded): { readonly version: string; readonly kind: string } 
   return { version: textOf(key, 'version'), kind: textOf(key, 'kind') }
 }
 
-/** opm tells of the first one only. */
+/** opm reports only the first. */
 function missingApis(
   owned: readonly { readonly api: Api; readonly at: RefusedPlace }[],
   provided: readonly Api[],

@@ -1,4 +1,4 @@
-// APIs that Kubernetes removed, by its deprecation guide, as far as bundles are known to use them; and where one uses them.
+// APIs that Kubernetes removed, according to its deprecation guide, and their uses in a bundle.
 import { compareVersions, parseVersion, parseVersionTolerantly } from '../catalog/versions/version.ts'
 import type { Path } from './bundle-places.ts'
 import { at, listOf, textOf } from './fields.ts'
@@ -39,7 +39,7 @@ const removed: Readonly<Record<string, Readonly<Record<string, readonly string[]
   '1.26': { 'autoscaling/v2beta2': ['HorizontalPodAutoscaler'] },
 }
 
-/** The release of Kubernetes that no longer has the API; undefined for all others. */
+/** The first Kubernetes release without the API. */
 export function removedIn(apiVersion: string, kind: string): string | undefined {
   for (const [release, versions] of Object.entries(removed))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
@@ -47,15 +47,15 @@ export function removedIn(apiVersion: string, kind: string): string | undefined 
 }
 
 export interface RemovedUse {
-  /** The CSV's file, where it is left out. */
+  /** Defaults to the CSV's file. */
   readonly file?: string
   readonly path: Path
   readonly data: { readonly api: string; readonly name: string; readonly release: string }
-  /** Whether no cluster that the bundle asks for has the API. */
+  /** No Kubernetes version that the bundle supports has the API. */
   readonly isCertain: boolean
 }
 
-/** Removed APIs that a bundle's manifests are of, that its CRDs make use of, or that it asks rights for. */
+/** Uses in manifests, CRDs and requested permissions. */
 export function* removedUses({ csv, objects }: RegistryBundle): Generator<RemovedUse> {
   const needed = parseVersionTolerantly(textOf(at(csv.data, 'spec', 'minKubeVersion')))
   const isCertain = (release: string): boolean => {

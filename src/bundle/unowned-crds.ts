@@ -1,5 +1,5 @@
-// CRDs of a bundle that its ClusterServiceVersion does not own, as the validators of operator-framework/api see it: one
-// owned version is enough for all of a kind.
+// CRDs that the ClusterServiceVersion doesn't own. As in operator-framework/api, one owned version covers the whole
+// kind.
 import { at, listOf, textOf } from './fields.ts'
 import { definedApis, type ManifestObject, type RegistryBundle } from './registry-bundle.ts'
 

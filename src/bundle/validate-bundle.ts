@@ -1,5 +1,4 @@
-// All that is wrong inside a bundle, of whichever of the three formats: opm's own refusals first, then what
-// opm lets pass and OLM stumbles over. Pure: how large a file becomes when it is packed is asked of the caller.
+// Validates a bundle of any format: opm's refusals first, then what opm accepts but OLM fails on.
 import { trimSpace } from '../go/text.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { valueAt } from '../go/tree.ts'
@@ -34,20 +33,18 @@ import { validateCsv } from './validate-csv.ts'
 
 export interface BundleReport {
   readonly format?: BundleFormat
-  /** Sorted; places name files of the bundle. */
   readonly findings: readonly Finding[]
 }
 
 export interface ValidateOptions {
-  /** Bytes of a file after gzip; without it the size is not judged. */
+  /** Bytes of a file after gzip; without it the size isn't checked. */
   readonly packedSize?: (bytes: Uint8Array) => number
-  /** Suites of rules to ask besides those that are always asked. */
   readonly suites?: readonly Suite[]
-  /** Of the image. The annotations file wins over them; without a file they say what the bundle is. */
+  /** Image labels. The annotations file overrides them. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** What the API server takes in one ConfigMap, and the default of opm's unpacker. */
+/** Bytes: the API server's limit for a ConfigMap, and the default of opm's unpacker. */
 const unpackLimit = 1_048_576
 const unpackWarning = 0.85
 
@@ -78,7 +75,6 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   return { ...(format !== undefined && { format }), findings: findings.sort(compareFindings) }
 }
 
-/** The start of a file of the bundle. */
 function startOf(file: string): Location {
   return { file, line: 1, column: 1 }
 }
@@ -101,7 +97,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
       continue
     }
     if (kind.value === 'ClusterServiceVersion') csvs.push(file)
-    // plain+v0 reads every document; it is the one format without templating of its own, but not without templates.
+    // plain+v0 reads every document.
     if (format === 'registry+v1' && document.documents > 1)
       yield finding(severalDocumentsInManifest, startOf(file), { file, documents: document.documents })
     if (format === 'plain+v0')
@@ -113,7 +109,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
   if (csvs.length > 1) yield finding(severalCsvs, startOf(csvs[1] ?? ''), { names: csvs })
 }
 
-/** Names that are hidden, or that become one key of the ConfigMap into which OLM unpacks. */
+/** Hidden names, and names that map to the same key of the ConfigMap that OLM unpacks into. */
 function* validateNames(files: BundleFiles): Generator<Finding> {
   const keys = new Map<string, string>()
   for (const directory of ['manifests', 'metadata'])
@@ -137,7 +133,7 @@ function* validateAnnotations(
     const annotations = document.kind === 'value' ? annotationsIn(document.value) : undefined
     return annotations ? [{ file, annotations }] : []
   })
-  // Where there is no file, the labels say it: opm refuses such a bundle, and that is told elsewhere.
+  // Without a file the labels count. opm refuses such a bundle, which another rule reports.
   const [first] = found
   if (!first && !Object.values(annotationKeys).some((key) => key in labels)) return
   const file = first?.file ?? 'labels'
@@ -174,7 +170,7 @@ function* validateAnnotations(
   }
 }
 
-/** What gzip adds where it cannot make a file smaller: its own lines, and five bytes for every 16 KB. */
+/** Upper bound for gzip: its headers, and five bytes for every 16 KB. */
 const mostPacked = (bytes: number): number => bytes + 64 + Math.ceil(bytes / 1024)
 
 const inBase64 = (bytes: number): number => 4 * Math.ceil(bytes / 3)
@@ -183,7 +179,7 @@ function* validateSize(files: BundleFiles, packedSize: (bytes: Uint8Array) => nu
   const packed = [...filesIn(files, 'manifests'), ...filesIn(files, 'metadata')].filter(
     ([file]) => file !== 'metadata/annotations.yaml',
   )
-  // Packing is a good part of what judging a bundle costs, and most are small enough as they are.
+  // Packing is expensive, and most bundles are small enough uncompressed.
   const most = packed.reduce((sum, [, { length }]) => sum + inBase64(mostPacked(length)), 0)
   if (most <= unpackLimit * unpackWarning) return
   const sizes = packed

@@ -1,5 +1,5 @@
-// The texts behind two catalogs' facts: whether two blobs say the same, and in which fields they differ.
-// Bytes first, because most blobs are untouched; then the parsed values, because formatting is not content.
+// Compares blobs of two catalogs: bytes first because most are untouched, then parsed values because formatting is not
+// content.
 import { readBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
 import type { BlobPlace } from '../catalog/facts/catalog.ts'
 import type { Json } from '../go/json/json.ts'
@@ -7,7 +7,6 @@ import { isBelow } from './layout/layout.ts'
 
 export type Side = 'base' | 'result'
 
-/** Where the texts of differing files come from. */
 export interface Texts {
   /**
    * The bytes of a file of one side's tree, by its path from the repository's root; undefined where they are not to be
@@ -17,9 +16,9 @@ export interface Texts {
 }
 
 export interface BlobComparer {
-  /** Whether the blobs at two places are the same bytes: untouched, moved, or equal. */
+  /** Whether two blobs have the same bytes. */
   sameBytes(base: BlobPlace, result: BlobPlace): boolean
-  /** Both blobs' values, fields by name; undefined where either cannot be read. */
+  /** Both blobs' fields by name; undefined where either is unreadable. */
   values(base: BlobPlace, result: BlobPlace): { base: BlobFields; result: BlobFields } | undefined
 }
 
@@ -28,7 +27,7 @@ export interface BlobComparer {
  * Places may name files from the repository's root or from the catalog's.
  */
 export function compareBlobs(root: string, differs: (path: string) => boolean, texts: Texts): BlobComparer {
-  // A file holds many blobs; whoever gives the texts may decode them anew each time.
+  // Cached, because a file holds many blobs and reading may decode it each time.
   const files = new Map<string, Uint8Array | undefined>()
   const bytesOf = (side: Side, place: BlobPlace) => {
     const key = `${side} ${place.file}`
@@ -54,12 +53,11 @@ export function compareBlobs(root: string, differs: (path: string) => boolean, t
   }
 }
 
-/** A catalog file's path from the repository's root. */
 export function repositoryPath(root: string, file: string): string {
   return isBelow(file, root) ? file : `${root}/${file}`
 }
 
-/** Names of the fields that differ, sorted. Fields in `unordered` are lists whose order says nothing. */
+/** Sorted. The order of lists in `unordered` is ignored. */
 export function differingFields(
   base: BlobFields,
   result: BlobFields,

@@ -1,19 +1,19 @@
-// What GitHub closes because a commit message on the default branch says so: issues, and pull requests as well.
+// The issues and pull requests that GitHub closes because of a commit message.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/linking-a-pull-request-to-an-issue
 
 export interface ClosedByWords {
-  /** `owner/name` in lower case; absent: the repository that the commit lands in. */
+  /** `owner/name` in lower case; absent for the commit's own repository. */
   readonly repository?: string
   readonly number: number
 }
 
-/** No message of sense closes more; those behind are not looked at, so that a page of numbers is no work. */
+/** Real messages close fewer; the limit bounds the work. */
 const mostClosed = 200
 
 const reference =
   /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?) ?:? ?(?:(?:https?:\/\/[\w.:-]{1,200}\/)?(?<repository>[\w.-]{1,100}\/[\w.-]{1,100}?)(?:#|\/(?:issues|pull|pulls)\/)|#|gh-)(?<number>\d{1,10})(?!\d)/giu
 
-/** Everything that a message closes, each once, in its order. */
+/** Without duplicates, in order. */
 export function closedByWords(message: string): readonly ClosedByWords[] {
   const found = new Map<string, ClosedByWords>()
   const line = message.normalize('NFKC').replace(/\s+/g, ' ')

@@ -1,6 +1,5 @@
-// Commands in comments, as text: which one a comment gives, if any. An authorisation surface, so it is read
-// narrowly (T30): a line of its own, in a plain paragraph, near the top, exact ASCII. Whatever Markdown could hide,
-// quote or show as code is not a command; in doubt there is none. Who may give it is decided elsewhere.
+// Parses commands in comments. Commands carry authority, so parsing is strict (T30): an exact ASCII line in a plain
+// paragraph near the top, which no Markdown hides, quotes or shows as code. Rights are checked elsewhere.
 
 export const commandNames = [
   'approve',
@@ -20,19 +19,19 @@ export type CommandName = (typeof commandNames)[number]
 
 export interface Command {
   readonly name: CommandName
-  /** The beginning of a commit's id, 7 to 64 lower-case hex digits, where the comment gives one. */
+  /** The start of a commit id, 7 to 64 lower-case hex digits. */
   readonly sha?: string
-  /** What else stands on the line, where the command takes words: a branch, a reason, an image. */
+  /** The rest of the line, where the command takes a branch, a reason or an image. */
   readonly words?: string
 }
 
 export type ParsedComment =
   | { readonly kind: 'none' }
   | { readonly kind: 'command'; readonly command: Command }
-  /** It was meant for us but cannot be followed: several commands at once, or words that we do not know after one. */
+  /** Meant for the bot but unclear: several commands, or unknown words after one. */
   | { readonly kind: 'unclear'; readonly reason: string }
 
-/** Commands stand at the top: whoever quotes a long mail below does not command by it. */
+/** Only the top counts, so that a quoted mail below gives no command. */
 export const linesRead = 20
 
 const commandLine = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
@@ -40,7 +39,6 @@ const commitPrefix = /^[0-9a-f]{7,64}$/
 const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview', 'test-install'])
 const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
-/** Reads a comment's body. */
 export function parseComment(body: string): ParsedComment {
   const found = new Map<string, Command>()
   for (const line of plainLines(body)) {
@@ -65,19 +63,19 @@ export function parseComment(body: string): ParsedComment {
   return { kind: 'command', command }
 }
 
-// What can open something that reaches over a blank line: a fence, or HTML of any kind, comments included.
+// Starts of constructs that continue over a blank line: fences and HTML, including comments.
 const reachesOn = /```|~~~|</
-// What can begin a block that is no paragraph, make the lines above a heading, or indent code.
+// Starts of blocks other than paragraphs, heading underlines, and indented code.
 const blockStart = /^(?:[ \t]|[>#=|:+*-]|\d{1,9}[.)])/
-// What can begin a span that reaches into the next lines: code, links and images, emphasis, mathematics, escapes.
+// Starts of spans that may continue on the next lines: code, links, images, emphasis, math, escapes.
 const spanStart = /[`[\]*_~$\\{}]/
-// How mail programs announce what they quote.
+// Quote headers of mail programs.
 const quoteLead = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
-/** Lines of plain paragraphs among the first lines, without those that might be part of anything else. */
+/** Lines of plain paragraphs near the top; skips whatever could belong to another construct. */
 function* plainLines(body: string): Generator<string> {
   let paragraph: string[] = []
-  // CommonMark ends lines at these and at nothing else.
+  // CommonMark's only line endings.
   for (const line of [...body.split(/\r\n|\n|\r/).slice(0, linesRead), '']) {
     if (reachesOn.test(line) || quoteLead.test(line)) return
     if (/^[ \t]*$/.test(line)) {

@@ -1,4 +1,4 @@
-// The channels of one package before and after: entries, edges, heads. The order of entries says nothing.
+// Compares the channels of one package: entries, edges, heads. The order of entries is ignored.
 import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
 import { upgradeGraph } from '../catalog/graph/upgrade-graph.ts'
 import { differingFields, type BlobComparer } from './blob-text.ts'
@@ -6,7 +6,7 @@ import type { ChannelChange, PackageChange } from './change.ts'
 
 const nothing = { added: [], removed: [], changed: [] } as const
 
-/** What differs between the channels of `base` and `result`, sorted by name. */
+/** Sorted by name. */
 export function compareChannels(
   base: readonly ChannelBlob[],
   result: readonly ChannelBlob[],
@@ -46,7 +46,7 @@ function compareChannel(
     .map(({ name }) => name)
     .sort()
   if (added.length + removed.length + changed.length === 0) {
-    // Entries alike, texts not: a property, an unknown field, or nothing but another format.
+    // Equal entries with different text: a property, an unknown field, or only formatting.
     const values = comparer.values(base.place, result.place)
     if (values && differingFields(values.base, values.result, new Set(['entries'])).length === 0)
       return undefined
@@ -62,7 +62,6 @@ function compareChannel(
   }
 }
 
-/** Whether two entries declare the same upgrade edges. */
 function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
   return (
     a.replaces === b.replaces &&
@@ -73,7 +72,7 @@ function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
   )
 }
 
-/** The only head of a channel; undefined where there is none, or more than one. */
+/** Undefined unless the channel has exactly one head. */
 function headOf(entries: readonly ChannelEntry[]): string | undefined {
   const { heads } = upgradeGraph(entries)
   return heads.length === 1 ? heads[0] : undefined

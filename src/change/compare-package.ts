@@ -1,5 +1,5 @@
-// One package before and after: which bundles, channels, deprecations and metadata differ.
-// What cannot be compared counts as different; formatting and order that say nothing do not.
+// Compares one package's bundles, channels, deprecations and metadata. What cannot be compared counts as different;
+// formatting is ignored.
 import type {
   BlobPlace,
   BundleBlob,
@@ -14,14 +14,14 @@ import { compareChannels } from './compare-channels.ts'
 import { bundleVersion, placesOf, type PackageBlobs } from './package-blobs.ts'
 import { readFields } from './read-by-olm.ts'
 
-/** Where neither side has anything: packages by the hundred thousand share it. */
+/** Shared, because there may be hundreds of thousands of packages without changes. */
 const nothing = { added: [], removed: [], changed: [] } as const
 const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
 
-/** Lists of a bundle in which the order says nothing: opm itself sorts them when it writes. */
+/** Lists of a bundle whose order is irrelevant: opm sorts them when it writes. */
 const unorderedBundleFields = new Set(['properties', 'relatedImages'])
 
-/** What differs in the package `name` of the catalog at `root`; undefined when nothing does. */
+/** Undefined when nothing differs. */
 export function comparePackage(
   root: string,
   name: string,
@@ -90,7 +90,7 @@ function compareBundles(
       continue
     }
     const fields = bundleDifference(old, bundle, comparer)
-    // A second blob of the same name is refused by validation, but it must not hide a first one's edit.
+    // Validation rejects a second blob of the same name, but it must not hide an edit of the first.
     if (more.length !== oldMore.length || more.some((twin, at) => !sameTwin(oldMore[at], twin, comparer)))
       fields.push('copies')
     if (fields.length > 0) changed.push({ name, fields, place: bundle.place })
@@ -119,11 +119,10 @@ function bundleDifference(base: BundleBlob, result: BundleBlob, comparer: BlobCo
   if (base.image !== result.image) fields.push('image')
   if (facts(base.properties) !== facts(result.properties)) fields.push('properties')
   if (facts(base.relatedImages) !== facts(result.relatedImages)) fields.push('relatedImages')
-  // The facts leave out most of a bundle's metadata: equal facts prove nothing when the texts differ.
+  // The facts omit most metadata, so equal facts don't prove equality when the texts differ.
   return fields.length > 0 ? fields : ['text']
 }
 
-/** A list of facts as text, without their places and order. */
 function facts(list: BundleBlob['properties'] | BundleBlob['relatedImages']): string {
   return list
     .map(({ mark: _, ...fact }) => canonical(fact))
@@ -173,7 +172,7 @@ function countOthers(
   comparer: BlobComparer,
 ): number {
   if (!base?.others.length && !result?.others.length) return 0
-  // Only blobs that call themselves alike are compared by their values.
+  // Compares values only between blobs of the same schema and name.
   const before = Map.groupBy(base?.others ?? [], called)
   let left = base?.others.length ?? 0
   let unpaired = 0
@@ -189,7 +188,7 @@ function countOthers(
   return Math.max(unpaired, left)
 }
 
-/** Of blobs that even share schema and name no more are compared; the rest count as different. */
+/** Limit for blobs with equal schema and name; the rest count as different. */
 const mostAlike = 100
 
 function called({ schema, name }: OtherBlob): string {

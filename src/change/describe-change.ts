@@ -1,5 +1,5 @@
-// From two trees to catalog words: classifies every differing path, finds the packages that differ in each catalog
-// and the images that are named for the first time. Looks only into what differs; reads through the caller's `texts`.
+// Describes two trees' difference in catalog terms: classified paths, changed packages and new images. Reads only what
+// differs, through the caller's `texts`.
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import { compareBlobs, repositoryPath, type Texts } from './blob-text.ts'
 import { compareCatalogs } from './layout/catalog-version.ts'
@@ -13,10 +13,9 @@ import { packagesIn } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
 
 export interface ChangeInput {
-  /** Every path that differs between the base tip's tree and the result's, in any order. */
   readonly paths: readonly PathChange[]
   readonly layout: Layout
-  /** The catalogs that the paths touch, whole, on both sides. Others may be given too; they are left out again. */
+  /** Whole catalogs on both sides. Untouched ones are ignored. */
   readonly catalogs: readonly CatalogPair[]
   readonly texts: Texts
 }
@@ -24,13 +23,13 @@ export interface ChangeInput {
 export interface CatalogPair {
   readonly root: string
   readonly version?: string
-  /** Absent for a catalog that the base does not have. */
+  /** Absent for a new catalog. */
   readonly base?: Catalog
-  /** Absent for a catalog that the result does not have. */
+  /** Absent for a removed catalog. */
   readonly result?: Catalog
 }
 
-/** Describes what a pull request does. Never throws on bad catalogs: what cannot be compared counts as different. */
+/** Never throws on invalid catalogs: what cannot be compared counts as different. */
 export function describeChange({ paths, layout, catalogs, texts }: ChangeInput): Change {
   const lists: ReferenceListChange[] = []
   const touched = [...paths]
@@ -83,10 +82,7 @@ function describeCatalog(pair: CatalogPair, differing: ReadonlySet<string>, text
   }
 }
 
-/**
- * Files of the catalog that say something else than before: those whose content differs, and those that only one
- * side reads. The second happens without a differing path, when an .indexignore changes.
- */
+/** Files whose content differs, or that only one side reads because an .indexignore changed. */
 function touchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySet<string>): Set<string> {
   const before = new Set(base?.files.map(({ path }) => path))
   const after = new Set(result?.files.map(({ path }) => path))

@@ -1,22 +1,19 @@
-// Branded ids: strings and numbers that must not be swapped for one another.
+// Branded ids, so that one kind cannot be passed as another.
 
 declare const brand: unique symbol
 type Branded<T, Name extends string> = T & { readonly [brand]: Name }
 
 /** A git commit's object id, 40 (or 64) lower-case hex digits. */
 export type CommitSha = Branded<string, 'CommitSha'>
-/** A git tree's object id. */
 export type TreeSha = Branded<string, 'TreeSha'>
-/** A git blob's object id. */
 export type BlobSha = Branded<string, 'BlobSha'>
-/** A pull request's number in its repository. */
 export type PullNumber = Branded<number, 'PullNumber'>
-/** A GitHub account's numeric id: logins can be renamed and taken over (T25), ids cannot. */
+/** A numeric account id, because logins can be renamed and taken over (T25). */
 export type UserId = Branded<number, 'UserId'>
 
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** Takes text for an object id. Throws a TypeError when it is not one: such text must never reach git's argv. */
+/** Throws a TypeError when the text isn't an object id: other text must never reach git's argv. */
 export function commitSha(text: string): CommitSha {
   return checked(text) as CommitSha
 }

@@ -1,4 +1,3 @@
-// The blobs of one package of a catalog, gathered. Plain grouping; decides nothing.
 import type {
   BlobPlace,
   BundleBlob,
@@ -17,10 +16,10 @@ export interface PackageBlobs {
   readonly others: readonly OtherBlob[]
 }
 
-/** Until something is found. A catalog can have packages by the hundred thousand, and most have no blob of most kinds. */
+/** Shared, because a catalog can have hundreds of thousands of packages, most without most kinds of blobs. */
 const nothing: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
 
-/** The blobs of the packages named in `names`, or of all, by package. Packages without any blob are not in the map. */
+/** By package; `names` limits which. Packages without blobs are not in the map. */
 export function packagesIn(
   catalog: Catalog | undefined,
   names?: ReadonlySet<string>,
@@ -48,7 +47,6 @@ export function packagesIn(
   return found
 }
 
-/** Every place at which a package's blobs stand. */
 export function placesOf(blobs: PackageBlobs | undefined): BlobPlace[] {
   if (!blobs) return []
   return [blobs.packages, blobs.channels, blobs.bundles, blobs.deprecations, blobs.others].flatMap((list) =>
@@ -56,7 +54,7 @@ export function placesOf(blobs: PackageBlobs | undefined): BlobPlace[] {
   )
 }
 
-/** The version that a bundle's `olm.package` property states; '' where it states none. */
+/** From the bundle's `olm.package` property; '' without one. */
 export function bundleVersion(bundle: BundleBlob): string {
   for (const { type, value } of bundle.properties)
     if (type === 'olm.package' && typeof value === 'object' && value !== null && 'version' in value)

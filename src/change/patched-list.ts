@@ -1,34 +1,32 @@
-// Lists of what a tree holds that come from one another: a base that moved, and what a pull request makes of it, differ in a
-// few of tens of thousands of paths. What is worked out of such a list is brought up to date by what differs, not anew.
-// The values are the same either way; only their cost is another.
+// Caches values derived from a tree's path list. Successive trees differ in a few of tens of thousands of paths, so
+// values are updated from the difference. Results are the same as without the cache.
 import type { ListedEntry } from './path-change.ts'
 import { firstNotBefore } from './sorted-paths.ts'
 
-/** A path, or what stands at one. */
 type Listed = string | { readonly path: string }
 
-/** What a list lost and what it gained, both sorted by path. What became another at its path is in both. */
+/** What a list lost and gained, both sorted by path. A changed entry is in both. */
 export interface Patch<Entry extends Listed> {
   readonly removed: readonly Entry[]
   readonly added: readonly Entry[]
 }
 
 interface Origin {
-  /** Held weakly: a branch's tips follow one another for as long as the process lives. */
+  /** Weak, because a branch's tips form an endless chain. */
   readonly from: WeakRef<readonly Listed[]>
   readonly patch: Patch<Listed>
 }
 
 const origins = new WeakMap<readonly Listed[], Origin>()
 
-/** Longer ways from one list to another are not walked: working a value out anew costs no more. */
+/** Recomputing costs no more than following a longer chain. */
 const mostSteps = 32
 
 const mostRuns = 10_000
 
 const pathOf = (entry: Listed): string => (typeof entry === 'string' ? entry : entry.path)
 
-/** A sorted list with these differences; the list itself where there are none. It is remembered where the new one is from. */
+/** Applies the differences and remembers the origin. Returns the list itself without differences. */
 export function patchList<Entry extends Listed>(
   list: readonly Entry[],
   patch: Patch<Entry>,
@@ -39,7 +37,7 @@ export function patchList<Entry extends Listed>(
   const arriving = new Map(added.map((entry) => [pathOf(entry), entry]))
   const steps = [...new Set([...gone, ...arriving.keys()])].sort()
   let patched: Entry[] = []
-  // What stays is copied in runs, many at once: that is far cheaper than one entry at a time.
+  // Copies unchanged runs as a whole, which is much faster than entry by entry.
   let runs: (readonly Entry[])[] = []
   const join = () => {
     patched = patched.concat(...runs)
@@ -62,8 +60,8 @@ export function patchList<Entry extends Listed>(
 }
 
 /**
- * Works a value out of a list: by `full`, or by `patched` from the value of a list that it came from. Both have to give the
- * same. Kept as long as the list.
+ * Computes a value with `full`, or with `patched` from the value of the list's origin. Both must give the same result.
+ * Cached as long as the list.
  */
 export function perList<Entry extends Listed, Value>(
   full: (list: readonly Entry[]) => Value,
@@ -76,7 +74,7 @@ export function perList<Entry extends Listed, Value>(
     let known = made.get(list)
     while (known === undefined && from !== undefined && steps.length < mostSteps) {
       const origin: Origin | undefined = origins.get(from)
-      // Only a list of the same kind is ever an origin.
+      // An origin is always a list of the same kind.
       if (origin !== undefined) steps.push({ to: from, patch: origin.patch as Patch<Entry> })
       from = origin?.from.deref()
       known = from && made.get(from)
@@ -89,7 +87,7 @@ export function perList<Entry extends Listed, Value>(
   }
 }
 
-/** The members of a list that `isWanted`, in its order: the same object as long as none of them comes or goes. */
+/** Filters a list in order. Returns the same object while no member changes. */
 export function sublist<Entry extends Listed>(
   isWanted: (entry: Entry) => boolean,
 ): (list: readonly Entry[]) => readonly Entry[] {
@@ -100,7 +98,7 @@ export function sublist<Entry extends Listed>(
   )
 }
 
-/** How many members of a list have each key: those without one are not counted. The same object while no key comes or goes. */
+/** Counts members by key, ignoring those without one. Returns the same object while no key changes. */
 export function keysOf<Entry extends Listed>(
   keyOf: (entry: Entry) => string | undefined,
 ): (list: readonly Entry[]) => ReadonlySet<string> {
@@ -131,7 +129,7 @@ export function keysOf<Entry extends Listed>(
   return (list) => counted(list).keys
 }
 
-/** The paths of a tree's entries: the same object for trees that hold the same paths, and come from one another. */
+/** The paths of entries. Returns the same object for related trees with the same paths. */
 export const pathsOf = perList<ListedEntry, readonly string[]>(
   (entries) => entries.map(pathOf),
   (paths, { removed, added }) => {

@@ -7,7 +7,6 @@ export interface TreeEntry {
   readonly oid: BlobSha
 }
 
-/** An entry with where it stands, from the root of the repository. */
 export interface ListedEntry extends TreeEntry {
   readonly path: string
 }

@@ -1,5 +1,4 @@
-// What OLM reads of a bundle's fields. Its readers decode known fields and pass over all others in silence: a description
-// that somebody wrote beside them changes nothing of what is resolved, installed or shown.
+// The parts of a bundle's fields that OLM reads. Unknown keys don't affect what OLM resolves, installs or shows.
 import {
   blobShapes,
   propertyShapes,
@@ -13,19 +12,18 @@ import { canonical } from './blob-text.ts'
 
 type Value = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
 
-/** Property types that OLM's resolver decodes, besides those that opm does. */
 const valueShapes: Readonly<Record<string, FieldShape>> = {
   ...propertyShapes,
   'olm.label': { label: {} },
   'olm.label.required': { label: {} },
 }
 
-/** Of the fields of a bundle that differ, those of which OLM reads something that differs. */
+/** The differing fields in which a part that OLM reads differs. */
 export function readFields(differing: readonly string[], base: BlobFields, result: BlobFields): string[] {
   return differing.filter((field) => readText(field, base.get(field)) !== readText(field, result.get(field)))
 }
 
-/** A field as OLM reads it, as text: equal texts are read alike. In which order lists stand says nothing. */
+/** A field's text as OLM reads it, for comparison. Ignores the order of lists. */
 function readText(field: string, value: Value): string {
   const bundle = blobShapes['olm.bundle']
   const shape = typeof bundle === 'object' ? shapeOf(bundle, field) : 'any'
@@ -43,7 +41,7 @@ function readProperty(property: Json): Json {
   if (!isObject(property)) return property
   const { type } = property
   const named = Object.keys(property).filter((name) => shapeOf({ type: {}, value: {} }, name))
-  // Keys that only differ by their case are one to Go, and which of them counts depends on their order.
+  // Go ignores the case of keys, so among keys that differ only in case the order decides.
   const isPlain = named.every((name) => name === 'type' || name === 'value')
   if (!isPlain || typeof type !== 'string') return property
   const shape = Object.hasOwn(valueShapes, type) ? valueShapes[type] : undefined

@@ -1,5 +1,5 @@
-// What is kept of a package of a catalog for people who look: versions, channels, images, owners, what is deprecated. Made
-// once for each state of the catalog, so that a page reads one row. Plain data, as JSON.
+// A catalog's package as stored for web pages: plain JSON, made once for each state of the catalog, so that a page
+// reads one row.
 import type { PackageGraph } from '../catalog/graph/package-graph.ts'
 import { packageGraphs } from '../catalog/graph/package-graph.ts'
 import { reachingHead } from '../catalog/graph/upgrade-paths.ts'
@@ -8,14 +8,13 @@ import type { BundleBlob, Catalog, CsvMetadata } from '../catalog/facts/catalog.
 import { textField } from '../go/json/json-fields.ts'
 
 export interface RecordedCatalog {
-  /** What stands in addresses: unique in the repository, without a slash. */
+  /** Used in URLs: unique in the repository, without a slash. */
   readonly key: string
   readonly root: string
   readonly branch: string
   readonly commit: string
-  /** Platform version, where the layout says one. */
   readonly version?: string
-  /** Stands for everything that its packages were made of: equal, they are what they were. */
+  /** A digest of the inputs: equal digests mean unchanged packages. */
   readonly content: string
   /** Milliseconds since the epoch. */
   readonly recordedAt: number
@@ -25,18 +24,17 @@ export interface RecordedBundle {
   readonly name: string
   readonly version: string
   readonly image: string
-  /** Channels that have it as an entry. */
   readonly channels: readonly string[]
   readonly deprecated?: string
   readonly minKubeVersion?: string
   readonly installModes?: readonly string[]
-  /** Installed, it cannot reach the head of any of its channels. */
+  /** After installation it cannot reach the head of any of its channels. */
   readonly isStranded?: true
 }
 
 export interface RecordedImage {
   readonly reference: string
-  /** Bundles that name it: as their own image, or among those that they run. */
+  /** Bundles that use it as their own or a related image. */
   readonly bundles: readonly string[]
 }
 
@@ -59,16 +57,15 @@ export interface RecordedPackage {
   /** Newest first. */
   readonly bundles: readonly RecordedBundle[]
   readonly images: readonly RecordedImage[]
-  /** Drawn when it is looked at. Absent: it has more edges than a picture shows. */
+  /** Absent when it has too many edges to draw. */
   readonly graph?: PackageGraph
 }
 
-/** A package in a list. */
 export interface PackageSummary {
   readonly name: string
   readonly displayName?: string
   readonly defaultChannel: string
-  /** Of the default channel; of all, where that has none. */
+  /** Of the default channel; of all channels without one. */
   readonly heads: readonly string[]
   readonly versions: number
   readonly newest?: string
@@ -102,13 +99,13 @@ export function summarisePackage(of: RecordedPackage): PackageSummary {
   }
 }
 
-/** More is cut: a page is for reading. */
+/** Further bundles are cut, to keep the page readable. */
 const mostBundles = 500
 const mostImages = 2000
 const mostEdges = 3000
 const longestText = 2000
 
-/** Every package that a catalog declares or has channels or bundles of, by name, one at a time: there may be many. */
+/** Every package that a catalog declares or refers to, by name. A generator, because there may be many. */
 export function* recordPackages(
   catalog: Catalog,
   ownersOf: (packageName: string, file: string) => readonly string[],
@@ -214,7 +211,6 @@ function newestFirst(bundles: readonly BundleBlob[]) {
     )
 }
 
-/** Its shape is `CsvMetadata` wherever it decoded: see Property. */
 function metadataOf({ properties }: BundleBlob): CsvMetadata | undefined {
   const found = properties.find(({ type, error }) => type === 'olm.csv.metadata' && error === undefined)
   return found?.value as CsvMetadata | undefined
@@ -236,7 +232,7 @@ function cut(text: string): string {
   return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`
 }
 
-/** What catalogs are called in addresses: the version where that is unique, else the folder, else the whole path. */
+/** Catalog names for URLs: the version if unique, else the folder, else the whole path. */
 export function catalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
   const last = (root: string) => root.split('/').at(-1) ?? ''
   const whole = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))

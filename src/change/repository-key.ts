@@ -1,8 +1,8 @@
-// One spelling for a repository and for a pull request in it: what is kept, waited for or compared by name has it.
+// Normalized names of repositories and pull requests, for keys and comparison.
 import type { PullNumber } from './ids.ts'
 import type { RepositoryName } from './snapshot.ts'
 
-/** `owner/name` in lower case: GitHub takes no notice of case. */
+/** `owner/name` in lower case, because GitHub ignores case. */
 export function repositoryKey({ owner, name }: RepositoryName): string {
   return `${owner}/${name}`.toLowerCase()
 }

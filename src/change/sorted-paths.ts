@@ -1,6 +1,6 @@
-// Looking a path up among sorted ones: trees have tens of thousands.
+// Binary search in sorted paths, because trees have tens of thousands.
 
-/** Where the first of the sorted paths stands, from `start` on, that is not before `path`; their number where all are. */
+/** The first index from `start` on whose path is not before `path`; the length where there is none. */
 export function firstNotBefore<Entry>(
   sorted: readonly Entry[],
   path: string,
@@ -18,22 +18,20 @@ export function firstNotBefore<Entry>(
   return low
 }
 
-/** Whether a path is one of the sorted ones. */
 export function hasPath(sorted: readonly string[], path: string): boolean {
   return sorted[firstNotBefore(sorted, path, itself)] === path
 }
 
-/** Whether one of the sorted paths lies below a directory; every path lies below ''. */
+/** Whether a path is below the directory; all are below ''. */
 export function hasBelow(sorted: readonly string[], directory: string): boolean {
   if (directory === '') return sorted.length > 0
   const prefix = `${directory}/`
   return sorted[firstNotBefore(sorted, prefix, itself)]?.startsWith(prefix) === true
 }
 
-/** Those of the sorted paths that lie below a directory: they stand together. */
 export function pathsBelow(sorted: readonly string[], directory: string): readonly string[] {
   if (directory === '') return sorted
-  // '0' comes right after the slash.
+  // '0' follows the slash in ASCII.
   return sorted.slice(
     firstNotBefore(sorted, `${directory}/`, itself),
     firstNotBefore(sorted, `${directory}0`, itself),

@@ -1,4 +1,4 @@
-// What every check does, in the order of the list of checks. One that is in the list and not here does not compile.
+// The code of every check. A check that is in the list but missing here does not compile.
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'

@@ -1,4 +1,4 @@
-// Every rule there is: for pages, switches and reports. A plain list of the lists.
+// Every rule, for pages, switches and reports.
 import { bundleRules } from '../bundle/rules.ts'
 import { modelRules } from '../catalog/model/rules/all.ts'
 import { fileRules, loadRules } from '../catalog/load/rules.ts'
@@ -31,7 +31,7 @@ export const allRules: readonly AnyRule[] = [
   ...installRules,
 ]
 
-/** Rules that a maintainer may override for one pull request. Whatever opm enforces is none, whoever marked it. */
+/** Rules that a maintainer may override for one pull request. Rules that opm enforces are never among them. */
 export const overridableRules: ReadonlySet<string> = new Set(
   allRules.filter(({ overridable, fixed }) => overridable && !fixed).map(({ id }) => id),
 )

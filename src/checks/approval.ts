@@ -1,5 +1,5 @@
-// An approval: one person's yes to one exact state of a pull request. It counts only where the head commit, the
-// base branch, the epoch and what the change does are still those it was given for (I4); times and labels bind nothing.
+// One person's approval of one exact state of a pull request. It counts only while head, base branch, epoch and effect
+// of the change stay the same.
 import type { CommitSha, UserId } from '../change/ids.ts'
 
 export interface Approval {
@@ -7,16 +7,16 @@ export interface Approval {
   readonly login: string
   readonly head: CommitSha
   readonly baseRef: string
-  /** Counts changes of head and base branch: a return to an old head is a new epoch (T21). */
+  /** Counts changes of head and base branch, so that a return to an old head is a new epoch. */
   readonly epoch: number
   readonly source: 'review' | 'command'
-  /** The review's or the comment's id. */
+  /** The id of the review or comment. */
   readonly sourceId: number
-  /** What the approved change did, as coverage() says it. Absent: nobody knows, so it agrees to nothing. */
+  /** What the approved change did (see coverage()). Absent: unknown, so the approval covers nothing. */
   readonly covers?: ReadonlyMap<string, string>
   /**
-   * Digest of the configuration it was given under. With it an approval may outlive a push that leaves a package's files
-   * as they were, where the configuration allows it (T15).
+   * Digest of the configuration at the time. With it an approval can survive a push that leaves a package's files
+   * unchanged, if the configuration allows that.
    */
   readonly config?: string
 }

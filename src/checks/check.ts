@@ -1,5 +1,5 @@
-// The one shape of a check: ask, then judge. `ask` says what the world must tell; the shell below the line
-// fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
+// A check has two pure functions: `ask` returns the questions it needs answered, `judge` turns the answers into an
+// outcome.
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { Config } from '../config/config.ts'
 import type { Carried } from '../change/carried-commits.ts'
@@ -18,113 +18,110 @@ import type { PlannedTrial } from './install/trial/plan-trials.ts'
 import type { TriedInstall } from './install/tried-install.ts'
 import type { Answers, Question } from './questions.ts'
 
-/** All that a check may look at. Rules, owners and config come from the base tip; nothing here was chosen by the author. */
+/**
+ * Everything a check may read. Rules, owners and configuration come from the base tip, so the author controls none of
+ * them.
+ */
 export interface CheckInput {
   readonly snapshot: Snapshot
   readonly config: Config
   readonly layout: Layout
   readonly change: Change
-  /** Every path of the base tip's tree, sorted. */
+  /** All paths of the base tip's tree, sorted. */
   readonly basePaths: readonly string[]
-  /** Texts of the owner files at the base tip, and as the result would have them; by path. */
+  /** Texts of owner files at the base tip and in the result, by path. */
   readonly ownerFiles: {
     readonly base: ReadonlyMap<string, string>
     readonly result: ReadonlyMap<string, string>
   }
   readonly approvals: readonly Approval[]
-  /**
-   * The pull request's epoch: how often its head, its base branch or the configuration has changed (T21).
-   * Approvals of another epoch are void. Absent: 0, for a state that was never seen before.
-   */
+  /** Counts changes of head, base branch and configuration. Approvals of another epoch are void. Absent: 0. */
   readonly epoch?: number
-  /** Digest of the configuration at the base. Absent: approvals of earlier heads are never carried over. */
+  /** Digest of the configuration at the base. Absent: no approval carries over from an earlier head. */
   readonly configDigest?: string
-  /** The accounts that listed logins had when they were first seen, by lower-case login (T25). Absent: none seen yet. */
+  /** The accounts of listed logins when they were first seen, by lower-case login. Absent: none seen yet. */
   readonly accounts?: ReadonlyMap<string, UserId>
-  /** Packages by directory name over all catalogs of the base, where the shell has them; touched catalogs count anyway. */
+  /** Packages by directory name over all catalogs of the base. Absent: only touched catalogs count. */
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
-  /** What untouched catalogs of the base have under the names of bundles that the change adds. Absent: not looked. */
+  /** Bundles in untouched catalogs of the base that share a name with a new bundle. Absent: unknown. */
   readonly published?: readonly PublishedBundle[]
-  /** Bundle directories and settings of packages, where the change touches either. Absent: none. */
   readonly bundleDirectories?: readonly PackageSources[]
-  /** What catalogs become when the bundles of these directories are added to them. Absent: not worked out. */
+  /** The catalogs after these directories' bundles are added. Absent: not computed. */
   readonly becoming?: readonly Becoming[]
-  /** Templates with the catalogs rendered from them, where the change touches either. Absent: none. */
+  /** Touched templates and their catalogs. Absent: none. */
   readonly templates?: readonly TemplateState[]
-  /** What the push would carry besides the tree. Absent: not looked. */
+  /** What the push carries besides the tree. Absent: unknown. */
   readonly carried?: Carried
-  /** Touched packages as a server would give them, by the catalog's root and by package. Absent: nobody asked one. */
+  /** Touched packages as `opm serve` returns them, by catalog root and package. Absent: not requested. */
   readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
-  /** Whether the rules of the base branch demand that every commit is signed. Absent: they do not. */
+  /** Whether the base branch requires signed commits. Absent: no. */
   readonly demandsSignatures?: boolean
 }
 
-/** What a server of the catalog that would land says of a package. */
+/** What a server of the resulting catalog returns for a package. */
 export interface ServedPackage {
   readonly asked: readonly AskedServer[]
-  /** The manifests of bundles that have no image, as JSON, by bundle. */
+  /** Manifests, as JSON, of bundles without an image, by bundle. */
   readonly objects: ReadonlyMap<string, readonly string[]>
 }
 
-/** A bundle of the base, and the root of the catalog that has it. */
+/** A bundle of the base, and its catalog's root. */
 export interface PublishedBundle {
   readonly catalog: string
   readonly bundle: BundleBlob
 }
 
-/** Someone who can move the pull request on, and how. */
+/** Who can unblock the pull request, and how. */
 export interface Waiting {
-  /** What is missing, for people: `an owner of foo approves`. */
+  /** For people: `an owner of foo approves`. */
   readonly what: string
-  /** Logins and `organization/team` names who could do it; never empty silently: maintainers stand in. */
+  /** Logins and `organization/team` names. Never empty: maintainers are the fallback. */
   readonly who: readonly string[]
-  /** What they can do about it. Absent: they approve. */
+  /** How they unblock it. Absent: by approving. */
   readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
   /**
-   * Somebody who may has agreed to exactly this change, and only the act is missing, which is not ours. Nothing lands by the
-   * bot all the same. Absent: the agreement is missing, too.
+   * An authorized person agreed to exactly this change, but someone other than the bot has to act. The bot does not
+   * merge. Absent: agreement is missing, too.
    */
   readonly isAgreed?: true
 }
 
-/** A change that the bot made out for the author, who may take it or not. */
+/** A change that the bot suggests to the author. */
 export interface Offer {
-  /** The file that it changes: letters, digits and `./_+-` only. */
+  /** Letters, digits and `./_+-` only. */
   readonly path: string
-  /** What the file is made from. */
   readonly template: string
-  /** A unified diff against the merge result, that `git apply` takes. */
+  /** A unified diff against the merge result, for `git apply`. */
   readonly patch: string
 }
 
 export interface CheckOutcome {
   readonly check: CheckId
   readonly findings: readonly Finding[]
-  /** What the world did not say. Each keeps the gate shut until it is answered; none is the author's fault. */
+  /** Questions without an answer. Each blocks the merge until it is answered; none is the author's fault. */
   readonly unanswered: readonly {
     readonly question: string
     readonly reason: string
     readonly retryAfter: number
   }[]
-  /** Decisions of people that are still missing. */
   readonly waiting: readonly Waiting[]
-  /** Why it is merged only when somebody with a say asks for that, for people. Absent: nothing says so. */
+  /** Why the bot merges it only on request, for people. */
   readonly byHand?: readonly string[]
-  /** Changes that would mend a finding, for the comment. Absent: none. */
+  /** Suggested fixes for the comment. */
   readonly offers?: readonly Offer[]
-  /** The configuration does not require the check: it says what it found, and keeps nothing from being merged. */
+  /** The configuration does not require the check: its findings never block a merge. */
   readonly isOptional?: true
-  /** What was tried, for the check run. Absent: the summary says it all. */
+  /** Attempted installations, for the check run. Absent: the summary is enough. */
   readonly tried?: readonly TriedInstall[]
-  /** What a cluster would be asked to show, where the configuration wants that; by the catalog's root. Absent: nothing. */
+  /** Trials on a cluster that the configuration asks for. */
   readonly trials?: readonly { readonly root: string; readonly trial: PlannedTrial }[]
-  /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
+  /** What the check looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when it passes. */
   readonly summary: string
 }
 
 export interface Check<Id extends CheckId = CheckId> {
   readonly id: Id
-  /** May be called again with more answers: questions can depend on earlier answers. Stops when nothing new is asked. */
+  /** Called again with more answers until it asks nothing new, because questions can depend on earlier answers. */
   ask(input: CheckInput, answers: Answers): readonly Question[]
   judge(input: CheckInput, answers: Answers): CheckOutcome
 }

@@ -1,16 +1,15 @@
-// What the configuration says of rules about images, bundles and installing: another severity, off, silent in some places; and for
-// rules of optional suites, that they count at all.
+// Applies configured severities and switches to rules about images, bundles and installing, and drops findings of
+// disabled optional suites.
 import { suitesOfRules } from '../bundle/content-rules.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import { applyRuleSettings, type RulePlace } from './validation/rule-settings.ts'
 
-/** opm enforces nothing about them: every rule has a switch. */
 const fixed: ReadonlySet<string> = new Set()
 
 /**
- * The findings that count. One of an optional rule does where the configuration wants its suite, or gives the rule a
- * severity. `places` name the image that all of them are about: one of them that is not to be ignored is enough.
+ * The findings that count. An optional rule counts if its suite is enabled or the configuration gives it a severity.
+ * `places` name the image; one place that is not ignored is enough.
  */
 export function configuredFindings(
   findings: readonly Finding[],

@@ -1,5 +1,5 @@
-// What checks ask the world, and what the world may answer. Questions are data: the shell below the line
-// fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
+// Questions that checks ask, and their possible answers. Questions are data: the caller fetches the answers, and a
+// missing answer counts as unknown.
 import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
@@ -9,11 +9,11 @@ import type { Person } from '../change/snapshot.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
 
 export type Question =
-  /** `platforms`: which ones it offers is wanted too, which costs more. */
+  /** `platforms`: also list platforms, which costs more. */
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
-  /** What is inside a bundle image? By digest, so that the answer never changes. */
+  /** What does the bundle image contain? By digest, so the answer never changes. */
   | { readonly kind: 'bundle'; readonly reference: string }
-  /** What would come of installing a bundle image? By digest, and told by the same pull as what is inside. */
+  /** What would installing the bundle image do? By digest; uses the same pull as `bundle`. */
   | { readonly kind: 'install'; readonly reference: string }
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
@@ -24,28 +24,27 @@ export type Question =
       readonly user: UserId
       readonly login: string
     }
-  /** The person's role on the repository itself. */
   | { readonly kind: 'role'; readonly user: UserId; readonly login: string }
-  /** Is there a branch of exactly this name? */
+  /** Does a branch of exactly this name exist? */
   | { readonly kind: 'branch'; readonly branch: string }
   /**
-   * Was the comment ever edited, by whomever? Maintainers can edit everybody's, and the times that come with comments
-   * are whole seconds: an edit within the second of its creation shows in none of them (T29).
+   * Was the comment ever edited? Maintainers can edit any comment, and comment times are whole seconds, so they hide an
+   * edit within the second of creation.
    */
   | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
-  /** How does a check of another App stand on a commit? */
+  /** The result of another App's check on a commit. */
   | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
-/** The world's failure: never the author's fault, asked again later. */
+/** A failure that is never the author's fault; asked again later. */
 export interface Unknown {
   readonly kind: 'unknown'
   /** For people: `quay.io answered 503`. */
   readonly reason: string
-  /** Seconds after which asking again makes sense. */
+  /** Seconds until asking again. */
   readonly retryAfter: number
 }
 
-/** What a registry says of one reference. Only the first four of the rest are definite. */
+/** A registry's answer for one reference. Besides `ok`, only the next four kinds are definite. */
 export type ImageAnswer =
   | {
       readonly kind: 'ok'
@@ -58,33 +57,35 @@ export type ImageAnswer =
   | { readonly kind: 'digest-mismatch'; readonly reason: string }
   | { readonly kind: 'malformed'; readonly reason: string }
   | { readonly kind: 'unsupported'; readonly reason: string }
-  /** Refused before any request: not https, an internal address, a registry that the config does not allow. */
+  /**
+   * Refused before any request: not https, an internal address, or a registry that the configuration does not allow.
+   */
   | { readonly kind: 'blocked'; readonly reason: string }
-  /** Not there, or not for us: the registry does not say which. Waits. */
+  /** The registry does not say whether it is missing or private. Asked again later. */
   | { readonly kind: 'missing-or-private'; readonly reason: string }
   | Unknown
 
-/** What a bundle image holds, as an `olm.bundle` blob would say it, and what is wrong inside it. */
+/** A bundle image's content, as an `olm.bundle` blob would state it, and its findings. */
 export type BundleAnswer =
   | {
       readonly kind: 'bundle'
       readonly digest: string
-      /** Absent for what shows none of the three. */
+      /** Absent if none of the three is recognizable. */
       readonly format?: BundleFormat
       /**
-       * Without the bulky properties (`olm.bundle.object`, `olm.csv.metadata`) and the bundle's own image. Absent where
-       * opm cannot read the bundle.
+       * Without bulky properties (`olm.bundle.object`, `olm.csv.metadata`) and the bundle's own image. Absent if opm
+       * cannot read the bundle.
        */
       readonly content?: BundleStatement
-      /** What catalog templates look at in the ClusterServiceVersion, in its own shape. Absent where that is too large. */
+      /** The parts of the ClusterServiceVersion that catalog templates use. Absent if too large. */
       readonly csv?: Json
-      /** Places name files of the bundle. */
+      /** Places name files in the bundle. */
       readonly findings: readonly Finding[]
-      /** What a simulated install has to know of it; only where that was asked. */
+      /** Input for a simulated install, if asked for. */
       readonly install?: BundleFacts
       /**
-       * True when the bot sees the image with rights that readers of its words may not have: nothing that only the
-       * image says may be repeated.
+       * True if the bot uses credentials that readers of its comments may lack: content of the image must not be
+       * repeated.
        */
       readonly isRestricted?: boolean
     }
@@ -99,7 +100,7 @@ export type RoleAnswer =
 
 export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | Unknown
 
-/** `red`: it ended otherwise than well. `missing`: this App reported no check of this name there. */
+/** `red`: ended without success. `missing`: this App has no check of this name on the commit. */
 export type CheckRunAnswer =
   | { readonly kind: 'green' }
   | { readonly kind: 'running' }
@@ -110,7 +111,6 @@ export type CheckRunAnswer =
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
-  /** With `install`, and without what is inside. */
   install: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
@@ -120,12 +120,12 @@ export interface AnswerTo {
   'check-run': CheckRunAnswer
 }
 
-/** Answers to the questions a check asked; a question that was never answered is unknown. */
+/** Unanswered questions are unknown. */
 export interface Answers {
   get<Kind extends Question['kind']>(question: Extract<Question, { kind: Kind }>): AnswerTo[Kind]
 }
 
-/** A stable key for a question, for caches and for pairing answers with questions. */
+/** A stable key, for caches and for matching answers. */
 export function questionKey(question: Question): string {
   switch (question.kind) {
     case 'image':
@@ -149,7 +149,7 @@ export function questionKey(question: Question): string {
   }
 }
 
-/** Answers from a plain map; what is not in it is unknown. */
+/** Answers from a map; missing ones are unknown. */
 export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
   return {
     get: (question) =>

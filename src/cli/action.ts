@@ -65,7 +65,7 @@ export async function action(options: ActionOptions): Promise<void> {
     print(logLine(`verdict: ${judged.verdict}`))
     exitWith(judged.isWrong && options.failOn === 'errors' ? 1 : 0)
   } catch (error) {
-    // Not as other commands say it: the words may be a stranger's, and the runner reads both streams.
+    // Uses logLine() because the message may be untrusted and the runner reads both streams.
     print(logLine(`catalog-bot could not run: ${error instanceof Error ? error.message : String(error)}`))
     exitWith(2)
   }
@@ -144,7 +144,7 @@ async function judgeAll(): Promise<Judged> {
   return { verdict: passed ? 'passed' : 'failed', isWrong: !passed, findings, summary }
 }
 
-/** Appends to one of the runner's files. Without that file (on a person's machine) nobody is told. */
+/** Appends to one of the runner's files. Does nothing without the file, as on a person's machine. */
 async function tell(variable: 'GITHUB_STEP_SUMMARY' | 'GITHUB_OUTPUT', text: string): Promise<void> {
   const file = process.env[variable]
   if (file !== undefined && file !== '') await appendFile(file, text)

@@ -92,7 +92,7 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
     const vouch = await vouchForPublished(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
     const annotations = annotation && keyValues(annotation, 'annotation')
-    // By its digest: its tag may be the one that is set here.
+    // By digest, because the build may set the image's own tag.
     const { host, repository } = referenceOf(image)
     const name = formatImageReference({ host, repository })
     const digest = await publisher.digestOf(image)
@@ -143,7 +143,7 @@ function orderOf(files: readonly CatalogFile[], options: BuildOptions): CatalogI
 /** Reproducible builds state it in seconds: https://reproducible-builds.org/specs/source-date-epoch/ */
 function sourceDate(epoch: string | undefined): string | undefined {
   if (epoch === undefined || epoch === '') return undefined
-  // JavaScript's last moment, and the end of what has four digits for its year.
+  // The largest four-digit year.
   if (!/^\d{1,12}$/.test(epoch) || Number(epoch) > 253_402_300_799)
     throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, not "${printable(epoch)}"`)
   return new Date(Number(epoch) * 1000).toISOString()
@@ -174,7 +174,6 @@ function mustGoSomewhere(options: RebaseOptions, tags: readonly string[]): void 
     throw new Error('name the image: --tag REGISTRY/REPOSITORY:TAG')
 }
 
-/** Tags of one repository go together. */
 function targetsOf(
   tags: readonly string[],
   options: RebaseOptions & { readonly force?: boolean },
@@ -202,7 +201,7 @@ async function withPublisher(
   const registry = openRegistry({ clock: systemClock, ...access })
   const { credentials, egress } = access
   const pusher = openPusher({ clock: systemClock, credentials, egress })
-  // A mirror may be late with the tags that are looked at here.
+  // Without mirrors, which may have outdated tags.
   const published = openRegistry({ clock: systemClock, ...access, rules: [] })
   const publisher = openCatalogPublisher({
     registry,
@@ -224,7 +223,7 @@ async function withPublisher(
   }
 }
 
-/** In this user's cache; what cannot be kept is found out again. */
+/** In this user's cache. Errors count as missing entries. */
 function diskMemory(folder = join(cacheHome(), 'images')): BuildMemory {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
   return {
@@ -242,7 +241,7 @@ function diskMemory(folder = join(cacheHome(), 'images')): BuildMemory {
         writeFileSync(beside, value)
         renameSync(beside, pathOf(key))
       } catch {
-        // A cache that cannot be written is no cache.
+        // Cache errors are harmless.
       }
     },
   }

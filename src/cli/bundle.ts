@@ -63,12 +63,12 @@ export async function renderOne(reference: string, options: BundleOptions): Prom
 
 interface OpenedBundle {
   readonly files: BundleFiles
-  /** As the blob names it; '' for a directory. */
+  /** '' for a directory. */
   readonly image: string
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** A path that exists is a directory, as for opm; anything else is an image. */
+/** As for opm, an existing path is a directory, and anything else is an image. */
 async function open(name: string, options: BundleOptions): Promise<OpenedBundle> {
   const found = statSync(name, { throwIfNoEntry: false })
   if (found) {

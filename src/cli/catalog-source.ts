@@ -1,4 +1,3 @@
-// The files of a catalog as opm walks them, for whoever names a directory or an image.
 import { statSync } from 'node:fs'
 import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
 import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
@@ -6,7 +5,6 @@ import { catalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.t
 import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface CatalogSourceFile {
-  /** Below the catalog's directory. */
   readonly path: string
   /** Throws where it cannot be read. */
   readonly bytes: () => Uint8Array

@@ -37,7 +37,7 @@ export async function check(options: CheckOptions): Promise<void> {
   exitWith(verdict.kind === 'merge' ? 0 : 1)
 }
 
-/** What is too large has a verdict as well: it is the App's. Any other failure is no verdict. */
+/** Exceeding a limit is a verdict; rethrows any other failure. */
 function refuseTooLarge(error: unknown): Pick<Examination, 'change' | 'becoming'> & {
   verdict: Pick<Verdict, 'kind' | 'reasons' | 'outcomes'>
 } {
@@ -48,7 +48,6 @@ function refuseTooLarge(error: unknown): Pick<Examination, 'change' | 'becoming'
   }
 }
 
-/** The change without the whole catalogs that it was found in. */
 export function changeForMachines(change: Change): unknown {
   return {
     ...change,

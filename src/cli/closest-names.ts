@@ -1,6 +1,4 @@
-// Names that somebody who mistyped one may have meant.
-
-/** At most three of the names, the closest first: those that differ in few letters, or hold what was typed. */
+/** At most three, the closest first: names that differ in few letters or contain the input. */
 export function closestNames(typed: string, names: readonly string[]): string[] {
   const most = Math.max(2, Math.floor(typed.length / 3))
   return names
@@ -14,7 +12,7 @@ export function closestNames(typed: string, names: readonly string[]): string[] 
     .map(({ name }) => name)
 }
 
-/** How many letters have to be put in, taken out or changed (Levenshtein). */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let row = 1; row <= a.length; row++) {

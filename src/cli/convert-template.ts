@@ -20,7 +20,7 @@ export function convertTemplate(
   exitWith(read.ok ? 0 : 1)
 }
 
-/** Who names nothing and types nothing in would wait for nothing. */
+/** Without a file, a terminal as input would block forever. */
 function bytesOf(file = '-'): Uint8Array {
   if (file !== '-') {
     if (statSync(file).isDirectory()) throw new Error(`${file} is a directory: name one file of the catalog`)

@@ -7,18 +7,17 @@ export interface DemoOptions {
   readonly verbose?: boolean
 }
 
-/** How the demo is told. */
 export interface DemoTelling {
   readonly say: (line: string) => void
   /** Prints the bot's log too. */
   readonly verbose?: boolean | undefined
-  /** Called when all is told; the world goes on until it resolves. */
+  /** Called at the end; the demo keeps running until it resolves. */
   readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined
-  /** Milliseconds that all stories together may take, once the bot listens. */
+  /** Milliseconds for all stories, once the bot listens. */
   readonly patience?: number
 }
 
-/** True when every pull request came to the end it should. */
+/** True when every pull request ended as expected. */
 export type RunDemo = (telling: DemoTelling) => Promise<boolean>
 
 /**

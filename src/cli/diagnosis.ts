@@ -1,5 +1,4 @@
-// What `doctor` says beside the branch's rules: permissions, deliveries, clock, proxy, registries. Judges what it is given, and
-// reads nothing.
+// Judges what `doctor` collected about permissions, deliveries, clock, proxy and registries.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { proxyFor, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
@@ -7,15 +6,15 @@ import { printable } from '../findings/printable.ts'
 
 export interface Remark {
   readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
-  /** Undefined for what nobody could find out, and for what is only worth knowing. */
+  /** Undefined for unknown results and for information. */
   readonly ok: boolean | undefined
   readonly text: string
 }
 
-/** Without one of these nothing is merged; without another one something is left out, and app.yml says what. */
+/** Required for merging; app.yml describes what the others enable. */
 const needed: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
 
-/** `wanted` is app.yml's. */
+/** `wanted` comes from app.yml. */
 export function aboutPermissions(
   wanted: Readonly<Record<string, string>>,
   granted: TokenPermissions | undefined,
@@ -37,12 +36,12 @@ export function aboutPermissions(
 }
 
 export interface Delivered {
-  /** 0 where nobody answered. */
+  /** 0 without an answer. */
   readonly status: number
   readonly at: string
 }
 
-/** `delivered`: the latest first; undefined where nobody could ask. */
+/** `delivered`: latest first; undefined where unknown. */
 export function aboutDeliveries(delivered: readonly Delivered[] | undefined): Remark {
   const about = 'deliveries'
   if (delivered === undefined)
@@ -69,10 +68,10 @@ export function aboutDeliveries(delivered: readonly Delivered[] | undefined): Re
   }
 }
 
-/** GitHub refuses an App's tokens that are issued in its future: https://docs.github.com/apps (JWT, `iat`). */
+/** Seconds. GitHub rejects App tokens issued in its future: https://docs.github.com/apps (JWT, `iat`). */
 const mostSkew = 30
 
-/** `answered` is the `Date` of an answer, `now` the time here in the middle of the question. */
+/** `answered` is an answer's `Date`; `now` is the local time halfway through the request. */
 export function aboutClock(answered: string | undefined, now: number): Remark {
   const there = Date.parse(answered ?? '')
   if (Number.isNaN(there))
@@ -107,7 +106,7 @@ export function aboutProxy(environment: Readonly<Record<string, string | undefin
     address: 'registries are asked at addresses that the bot has checked',
   } as const
   const way = environment['REGISTRY_PROXY']
-  // The address without the user and the password that may stand in the variable.
+  // Omits the user and password that the variable may contain.
   return {
     about: 'proxy',
     ok: undefined,
@@ -115,7 +114,6 @@ export function aboutProxy(environment: Readonly<Record<string, string | undefin
   }
 }
 
-/** One for each registry that was asked for an image that it need not have. */
 export function aboutRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly Remark[] {
   if (answers.size === 0)
     return [

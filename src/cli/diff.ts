@@ -65,7 +65,7 @@ export async function diff(options: DiffOptions): Promise<void> {
   exitWith(0)
 }
 
-/** A bundle directory changes no catalog by itself: what follows is told behind what changes. */
+/** Bundle directories change no catalog yet, so their effect follows the changes. */
 function linesOf(change: Change, becoming: readonly Becoming[]): Line[] {
   return [...describeChangeLines(change), ...describeBecoming(becoming)]
 }

@@ -38,7 +38,6 @@ import { withRegistry } from './pulled-bundles.ts'
 import { packageFolder } from './version.ts'
 
 export interface DoctorOptions {
-  /** Where it is no argument. */
   readonly repository?: string
   readonly branch?: string
   readonly config?: string
@@ -88,7 +87,7 @@ export async function doctor(named: string | undefined, options: DoctorOptions):
     })
   else print(`${landingPlanAsText(rules.branch, plan)}\n${remarksAsText(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false) && plan.method && plan.missing.length === 0
-  // What could not be read may forbid the merge.
+  // An unread setting may forbid the merge.
   const isUnread = permissions === undefined || rules.unread.length > 0
   exitWith(!isWell ? 1 : isUnread ? 2 : 0)
 }
@@ -155,7 +154,7 @@ async function withToken(
   return { app, rules, permissions: undefined, remarks }
 }
 
-/** GitHub's time beside ours: any answer has it. */
+/** Any answer of GitHub has its time. */
 async function clock(octokit: {
   request(route: 'GET /rate_limit'): Promise<{ readonly headers: { readonly date?: string | undefined } }>
 }): Promise<Remark> {
@@ -164,7 +163,7 @@ async function clock(octokit: {
   return aboutClock(headers.date, (before + systemClock.now()) / 2)
 }
 
-/** Undefined where GitHub does not tell: an App without a hook has none. */
+/** Undefined where GitHub doesn't report them, as for an App without a webhook. */
 async function deliveries({ probot }: GitHubApp): Promise<readonly Delivered[] | undefined> {
   try {
     const { data } = await (await probot.auth()).rest.apps.listWebhookDeliveries({ per_page: 50 })
@@ -181,7 +180,7 @@ function wantedPermissions(): Readonly<Record<string, string>> {
   return manifest.default_permissions
 }
 
-/** Asked as the bot asks, for an image that need not be there: whether anybody answers is what counts. */
+/** Asks for an arbitrary image, because only the registry's answer matters. */
 async function askRegistries(config: Config, options: DoctorOptions): Promise<readonly Remark[]> {
   const allowed = config.images.registries.map((one) => one.split('/')[0] ?? '')
   const hosts = [...new Set([...allowed, ...(options.registry ?? [])])]

@@ -20,7 +20,7 @@ export function generateDockerfile(dir: string, options: GenerateDockerfileOptio
   const path = join(dirname(from), `${directory}.Dockerfile`)
   if (!statSync(from).isDirectory()) throw new Error(`provided root path "${from}" is not a directory`)
   const text = dockerfile({ directory, base, builder, labels: keyValues(extraLabels, 'label') })
-  // Never over one that is there: somebody may have changed it.
+  // Never overwrites a file, which may have been edited.
   writeFileSync(path, text, { flag: 'wx' })
   say(`wrote ${path}`)
   exitWith(0)

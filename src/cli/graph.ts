@@ -15,7 +15,6 @@ import { putPictures } from './pictures.ts'
 export interface GraphOptions {
   readonly package?: readonly string[]
   readonly output: 'mermaid' | 'svg' | 'short'
-  /** A folder for a file for each package. */
   readonly out?: string
 }
 

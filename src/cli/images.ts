@@ -69,7 +69,7 @@ function referencesIn(dir: string): ReadonlySet<string> {
   return references
 }
 
-/** A line that was cut by the end of the last run is left out: its reference is asked again. */
+/** Skips an incomplete last line, so that its reference is asked again. */
 function earlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
   const earlier = new Map<string, ImageAnswer>()
   if (!existsSync(file)) return earlier

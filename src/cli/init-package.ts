@@ -9,9 +9,7 @@ import { exitWith, print } from './output.ts'
 
 export interface InitPackageOptions {
   readonly defaultChannel?: string
-  /** A file. */
   readonly description?: string
-  /** A file. */
   readonly icon?: string
   readonly output?: 'json' | 'yaml'
 }
@@ -39,7 +37,7 @@ export function initPackage(name: string, options: InitPackageOptions): void {
   exitWith(0)
 }
 
-/** opm takes no SVG, which most operators have; consoles show it. */
+/** opm rejects SVG, which most operators use and consoles show. */
 function iconOf(file: string): { readonly base64data: string; readonly mediatype: string } {
   const bytes = readFileSync(file)
   const found = sniffImage(bytes)

@@ -65,7 +65,7 @@ catalogs:
   - path: catalog # the directory of a file-based catalog
 `
 
-/** Both name the App: without its id anybody's check would do. */
+/** Both name the App's id; otherwise any App's check would count. */
 async function printRulesets(top: string, app: number | undefined): Promise<void> {
   if (app === undefined) {
     print('\nThe rulesets to import need the id of your App: catalog-bot init --app ID')
@@ -87,7 +87,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
     print(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
 }
 
-/** Actions by their commits: a tag can be moved to anything. */
+/** Pins actions by commit, because tags can be moved. */
 function workflow(): string {
   return `# .github/workflows/catalog.yml: judges the catalogs of each pull request. It merges nothing, and needs no App.
 name: catalog

@@ -24,10 +24,10 @@ export interface InstallCatalog {
   readonly catalog: Catalog
   /** Of its files that opm reads, by their path below the catalog. */
   readonly files: ReadonlyMap<string, () => Uint8Array>
-  /** Where it lies on this machine; absent for an image. */
+  /** Absent for an image. */
   readonly directory?: string
   readonly images: readonly CatalogImage[]
-  /** As it is served. Undefined where opm would not serve it. */
+  /** Undefined where opm would not serve it. */
   readonly served: () => ServedCatalog | undefined
 }
 
@@ -35,7 +35,7 @@ export interface InstallCatalog {
 const opmTime = 300_000
 const closingTime = 1000
 
-/** Rejects for what is no catalog. */
+/** Rejects when the source isn't a catalog. */
 export async function readInstallCatalog(
   name: string,
   insecure: readonly string[] | undefined,
@@ -89,7 +89,7 @@ function serve(files: InstallCatalog['files']): ServedCatalog | undefined {
   return read.ok ? read.value : undefined
 }
 
-/** What a config says of starting: every reader takes what is no text for nothing. */
+/** Ignores values that aren't text, as other readers do. */
 function startOf(config: unknown): Pick<CatalogImage, 'entrypoint' | 'command' | 'user'> {
   const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
     Record<string, unknown>
@@ -126,7 +126,7 @@ export async function runCatalog(
 
 async function askOwn({ served }: InstallCatalog, packageName: string): Promise<readonly AskedServer[]> {
   const catalog = served()
-  // The step before tells why.
+  // The previous step reports the reason.
   if (!catalog) return []
   const server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   try {

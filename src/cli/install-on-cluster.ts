@@ -34,7 +34,6 @@ export interface ClusterInstall {
   readonly notTried: readonly NotTried[]
 }
 
-/** A catalog, and the image of it where it was given as one. */
 export interface TriedCatalog {
   readonly catalog: InstallCatalog
   readonly image?: string
@@ -62,14 +61,14 @@ export async function installOnCluster(
     tell = say,
   }: { readonly clock?: Clock; readonly tell?: (line: string) => void } = {},
 ): Promise<ClusterInstall> {
-  // It takes a while to load, and most installs have no cluster.
+  // Loaded on demand because it is slow and most installs need no cluster.
   const { openCluster } = await import('../cluster/open-cluster.ts')
   const { tryTrials } = await import('../cluster/try-trials.ts')
   const { sweepCluster } = await import('../cluster/janitor.ts')
   const cluster = await openCluster({
     file: options.kubeconfig ?? '',
     context: options.context,
-    // It is the user's own.
+    // The cluster belongs to the user.
     allowsPrograms: true,
     clock,
   })
@@ -122,7 +121,7 @@ export async function installOnCluster(
     })
     const isCut = reports.length < trials.length
     const installs = verdictOfTrials(reports)
-    // One channel's trials say nothing of another one.
+    // A trial proves only its own channel.
     const isWhole = request.plan.channels.every(({ resolution }) =>
       trials.some(({ channel }) => channel === resolution.channel),
     )
@@ -175,7 +174,7 @@ function plannedTrials(
   return { trials, notTried }
 }
 
-/** Where a cluster may reach this machine; who knows better says so. */
+/** A guess at this machine's address, which the user can override. */
 function ownAddress(): string {
   const found = Object.values(networkInterfaces())
     .flatMap((all) => all ?? [])

@@ -88,7 +88,7 @@ export async function install(dir: string, options: InstallOptions): Promise<voi
           options,
         )
   printReport(report, tried, options)
-  // A cluster's word counts for more than a question that the simulation left open.
+  // The cluster's result overrides questions that the simulation left open.
   const installs = tried?.installs ?? report.installs
   exitWith(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
 }
@@ -126,7 +126,6 @@ function printReport(
       )
 }
 
-/** The default channel, unless others are wanted. */
 function channelsFor(test: CatalogUnderTest, dir: string, options: InstallOptions): readonly string[] {
   const channels = test.channelsOf(options.package)
   if (channels === undefined) throw new Error(`${dir} has no package "${printable(options.package)}"`)
@@ -174,13 +173,13 @@ async function pull(registry: RegistryClient, image: string): Promise<BundleCont
   try {
     const { files, labels } = await pullBundle(registry, image)
     if (detectFormat(files) !== undefined) return contentOf(files, labels, 'image')
-    // Charts lie anywhere in an image.
+    // Charts may be anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
     return contentOf(whole.files, labels, 'image')
   } catch (error) {
     const answer = answerOf(error)
     if (answer.kind === 'ok') throw error
-    // A private image and a missing one look alike, and what our own policy forbids says nothing of the image.
+    // A private and a missing image look alike, and a blocked registry proves nothing.
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
     return { kind: isOpen ? 'unknown' : 'missing', reason: answer.reason }
   }

@@ -61,7 +61,6 @@ const headings: Readonly<Record<ListKind, readonly string[]>> = {
   bundles: ['PACKAGE', 'CHANNEL', 'BUNDLE', 'REPLACES', 'SKIPS', 'SKIP RANGE', 'IMAGE'],
 }
 
-/** A row's fields in the order of the headings. */
 type Row = Readonly<Record<string, string | readonly string[]>>
 
 const rowsOf: Readonly<

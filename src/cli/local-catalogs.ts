@@ -1,5 +1,4 @@
-// The catalogs of the repository that somebody stands in, for whoever names no directory: recognised as the bot does it,
-// in the files that lie there now. Reads nothing behind a symbolic link.
+// Finds catalogs in the current repository's files as the bot does. Does not follow symbolic links.
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -11,7 +10,7 @@ import { parseConfig, type Config } from '../config/config.ts'
 import { saySystemError } from './system-error.ts'
 
 const run = promisify(execFile)
-/** Half a million paths of usual length. */
+/** Bytes; enough for half a million paths of usual length. */
 const mostListed = 64 * 1024 * 1024
 
 /**
@@ -40,7 +39,7 @@ export async function findLocalCatalogs(
   return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
 
-/** The top of the repository, and the files in it that git knows or would add, NUL behind each. */
+/** The top of the repository, and its tracked or addable files, each followed by NUL. */
 async function git(): Promise<string[]> {
   try {
     const { stdout } = await run('git', ['rev-parse', '--show-toplevel'])

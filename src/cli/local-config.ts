@@ -1,5 +1,4 @@
-// The rule switches of the repository that a directory lies in, for whoever validates it there: what the bot would
-// say of it on the base branch. Reads the file that lies there now; only the bot asks the base tip.
+// The rule switches for validating a local directory. Reads the working copy; the bot reads the base branch.
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { RuleSettings } from '../checks/validation/rule-settings.ts'
@@ -7,7 +6,7 @@ import { configPath } from '../config/config-path.ts'
 
 export interface LocalConfig {
   readonly settings: RuleSettings
-  /** The registries that images may come from; none means all. */
+  /** Allowed image registries; an empty list allows all. */
   readonly registries: readonly string[]
   /** The directory's path in its repository, by which the switches name files. */
   readonly root: string
@@ -24,7 +23,7 @@ export async function localConfig(directory: string, file: string | undefined): 
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
   const content = readPlainFile(path, file === undefined)
-  // Only where there is something to read: schema and rules take longer to load than most catalogs to judge.
+  // Loaded on demand, because schema and rules take longer to load than most catalogs to judge.
   const { readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
   const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
@@ -35,7 +34,7 @@ export async function localConfig(directory: string, file: string | undefined): 
   )
 }
 
-/** A link that somebody names is theirs to follow; one in the bot's place is what the bot would refuse. */
+/** Follows a link that the user named, but rejects one in the bot's place as the bot does. */
 function readPlainFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
   if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
   return statSync(path).isDirectory() ? 'directory' : readFileSync(path)

@@ -28,7 +28,6 @@ const run = promisify(execFile)
 
 export interface LocalPullOptions {
   readonly repo: string
-  /** The default branch of the remote where it is not named. */
   readonly base?: string | undefined
   /** What the base branch is called, where `base` is a commit. */
   readonly baseName?: string | undefined
@@ -41,7 +40,7 @@ export interface LocalPullOptions {
   readonly offline?: boolean | undefined
 }
 
-/** Examines the local pull request. Rejects with an Error whose message says what could not be read. */
+/** Rejects with an Error whose message says what is unreadable. */
 export function examineLocally(options: LocalPullOptions): Promise<Examination> {
   return withExamination(options, (examination) => Promise.resolve(examination))
 }
@@ -189,7 +188,6 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
   }
 }
 
-/** Lets the scratch repository read the objects of the other one without copying them. */
 async function borrowObjects(from: string, into: string): Promise<void> {
   const { stdout } = await run('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
   const directory = join(into, 'objects', 'info')

@@ -45,7 +45,7 @@ export async function once(options: OnceCommandOptions): Promise<void> {
   exitWith(isDone(swept) ? 0 : 1)
 }
 
-/** From here on nothing that is started inherits it. */
+/** Removes the token so that child processes don't inherit it. */
 function takeToken(variable: string): string {
   const token = process.env[variable]
   delete process.env[variable]

@@ -2,7 +2,6 @@
 // value and is repeated for more: one that took all words behind it would swallow the argument.
 import { InvalidArgumentError, Option } from 'commander'
 
-/** Collects the values of an option that may be repeated. */
 export function repeatable(flags: string, description: string): Option {
   return new Option(flags, `${description}; repeat it for more`).argParser(
     (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
@@ -23,7 +22,6 @@ export function list(flags: string, description: string, choices?: readonly stri
   )
 }
 
-/** A whole number within its bounds. */
 export function wholeNumber(flags: string, description: string, least: number, most: number): Option {
   return new Option(flags, description).argParser((text: string) => {
     const number = Number(text)
@@ -40,7 +38,7 @@ export function port(flags: string, description: string): Option {
   return wholeNumber(flags, `${description}; 0 takes any that is free`, 0, 65_535)
 }
 
-/** A time as ISO 8601 has it. */
+/** A time in ISO 8601. */
 export function time(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text: string) => {
     if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))

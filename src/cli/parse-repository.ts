@@ -1,7 +1,6 @@
-// `OWNER/NAME`, as options name a repository.
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** Throws where the text is no such name. */
+/** Throws where the text isn't `OWNER/NAME`. */
 export function parseRepository(text: string): RepositoryName {
   const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
   if (owner === undefined || name === undefined)

@@ -6,25 +6,22 @@ import { join } from 'node:path'
 import { print, say } from './output.ts'
 
 export interface Picture {
-  /** The package. */
   readonly name: string
-  /** What tells pictures of one package apart. */
   readonly variant?: string
   draw(): string
 }
 
 export interface PicturesOptions {
   readonly extension: string
-  /** The folder, made when it is not there. */
+  /** Created if missing. */
   readonly out: string | undefined
-  /** What to say where there is no picture. */
   readonly none: string
 }
 
-/** Longer names are cut: file systems take 255 bytes. */
+/** File systems allow 255 bytes. */
 const longestName = 150
 
-/** Throws an Error for several pictures without a folder, and where a file cannot be written. */
+/** Throws an Error for several pictures without a folder, and for a failed write. */
 export function putPictures(pictures: readonly Picture[], { extension, out, none }: PicturesOptions): void {
   const [only, second] = pictures
   if (only === undefined) {

@@ -30,9 +30,8 @@ export function buildProgram(addApp: (program: Command) => void): Command {
   return program
 }
 
-/** Runs what was typed. */
 export function runProgram(addApp: (program: Command) => void): void {
-  // Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
+  // A closed pipe, as with `head`, is no failure, and a known result still counts.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error

@@ -11,13 +11,11 @@ import { saySystemError } from './system-error.ts'
 const run = promisify(execFile)
 
 export interface BaseBranch {
-  /** What git finds it by. */
   readonly revision: string
-  /** As the remote calls it. */
   readonly name: string
 }
 
-/** Throws a sentence where the path is no git repository. */
+/** Throws a sentence for other paths. */
 export async function mustBeRepository(directory: string): Promise<void> {
   if (!existsSync(directory)) throw new Error(`${directory}: there is no such directory`)
   if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
@@ -85,7 +83,7 @@ async function exists(directory: string, revision: string): Promise<boolean> {
   return (await git(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
 }
 
-/** What git prints, without the line break; undefined where it says no. */
+/** Trimmed output; undefined when git fails. */
 async function git(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
   try {
     return (await run('git', ['-C', directory, ...parameters])).stdout.trim()

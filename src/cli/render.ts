@@ -25,7 +25,6 @@ export interface RenderCatalogOptions {
   readonly insecureRegistry?: readonly string[]
 }
 
-/** A source once it was looked at: what it needs from registries, and how it is rendered with that. */
 interface Source {
   readonly images: readonly string[]
   render(images: Images): ReadResult<WritableCatalog>
@@ -68,7 +67,7 @@ export async function render(sources: readonly string[], options: RenderCatalogO
   exitWith(0)
 }
 
-/** A path that exists is a directory or a template; anything else is an image, as for opm. */
+/** As for opm, an existing path is a directory or template, and anything else is an image. */
 function open(source: string): Source {
   if (source === '-') return template(readFileSync(0))
   const found = statSync(source, { throwIfNoEntry: false })

@@ -41,10 +41,8 @@ function describeRule(id: string, output: 'text' | 'json'): void {
   else print(page ?? `${id}: ${title} (${check}, ${severity})\n${rulePage(id)}`)
 }
 
-/** From the project's own pages, or from the one file in which the package for authors has them. */
 function pageOf(id: string): string | undefined {
   const text = readPage(id)
-  // The comments in a page are for the script that writes it.
   return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
 }
 

@@ -42,7 +42,7 @@ function addressOf(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** Twice means at once. */
+/** A second signal stops at once. */
 function stopOnSignal(close: () => Promise<unknown>): void {
   let isStopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

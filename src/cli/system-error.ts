@@ -1,5 +1,3 @@
-// What an operating system's error means, in a sentence. Its own words are names of numbers.
-
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'you may not open it',
   EADDRINUSE: 'another program listens there already',
@@ -21,11 +19,11 @@ const meanings: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it did not answer in time',
 }
 
-/** Undefined for what is no such error. */
+/** Undefined for other errors. */
 export function saySystemError(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   const meaning = meanings[error.code]
-  // Errors of our own have codes and words, too.
+  // Our own errors may have codes too.
   if (meaning === undefined || !('syscall' in error) || typeof error.syscall !== 'string') return undefined
   if (error.syscall.startsWith('spawn') && error.code === 'ENOENT')
     return `${error.syscall.slice('spawn '.length) || 'a program'} is needed, and is not installed`

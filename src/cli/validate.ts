@@ -18,7 +18,7 @@ import { compileWhatIsHot } from './optimising-compiler.ts'
 import { exitWith, print, say } from './output.ts'
 import { version } from './version.ts'
 
-/** Of each rule in text: an error is always shown. */
+/** Per rule in text output. Errors are always shown. */
 const fewFindings = 10
 
 /** Per directory. GitHub's code scanning shows as many results of a run. */
@@ -87,7 +87,7 @@ export function placed(found: Finding, all: readonly Finding[]): Finding & { at:
   return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
 }
 
-/** The finding with its paths as one reads them from the current directory: several directories have files of one name. */
+/** Makes paths relative to the current directory, because several directories may have files of one name. */
 function fromHere(found: Finding & { at: Location }, directory: string): Finding {
   const moved = (at: Location): Location => {
     const path = relative('', join(directory, at.file)) || '.'
@@ -100,7 +100,7 @@ function fromHere(found: Finding & { at: Location }, directory: string): Finding
   }
 }
 
-/** One directory's report. A directory that cannot be opened is a report too: the others are still looked at. */
+/** Reports an unreadable directory, so that the others are still checked. */
 async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
@@ -133,13 +133,13 @@ async function validateDirectory(
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
-    // A terminal shows where a thing begins; only machines ask where it ends.
+    // Only machine-readable output needs the ends of findings.
     findings: output === 'text' ? findings : withEnds(findings, read.bytesOf),
     ...(leftOut > 0 && { leftOut }),
   }
 }
 
-/** The configuration is only loaded where there is one to read. */
+/** Loads the configuration only where one exists. */
 async function switchesFor(dir: string, config: string | false | undefined) {
   return config === false ? {} : (await import('./local-config.ts')).localConfig(dir, config)
 }
@@ -151,7 +151,6 @@ async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes:
   return (bytes) => cache.factsOf(bytes)
 }
 
-/** How many findings there are, with those that the rules' lists leave out. */
 function countedIn(findings: readonly Finding[]): number {
   return findings.reduce((sum, found) => sum + (leftOutBy(found) || 1), 0)
 }

@@ -6,7 +6,6 @@ export function packageFolder(): string {
   return join(import.meta.dirname, '..', '..')
 }
 
-/** This package's version, as its package.json says. */
 export function version(): string {
   return versionIn(packageFolder())
 }

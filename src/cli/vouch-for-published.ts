@@ -29,11 +29,9 @@ export interface VouchOptions {
   readonly recursive: boolean
 }
 
-/** Where what is published comes from. */
 export interface Origin {
   /** `org.opencontainers.image.source` and `.revision` say the commit. */
   readonly annotations: Readonly<Record<string, string>>
-  /** The catalog's directory in its repository. */
   readonly path?: string
   readonly rebased?: BuildRecord['rebased']
   readonly built: () => Promise<CatalogImage>
@@ -73,7 +71,7 @@ export async function vouchForPublished(
         },
       })
     } catch (error) {
-      // Nobody relies on what nobody signed: the image is published all the same.
+      // A failure without a key is only reported: unsigned data isn't relied on.
       if (key || !(error instanceof RegistryError || error instanceof ImageError)) throw error
       say(printable(`Warning: no provenance could be put beside ${repository}@${digest}: ${error.message}`))
     }

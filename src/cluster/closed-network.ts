@@ -1,5 +1,5 @@
-// What the pods of a trial may reach where their network is closed: the API of the cluster, by the addresses that it gives for
-// itself. Without those nothing is tried: a network that is closed by half would be no promise.
+// The API addresses that pods may reach in a closed network. Without them no trial runs, because a half-closed network
+// protects nothing.
 import { listAt, numberAt, type KubeObject } from '../checks/install/trial/kube-object.ts'
 import type { TrialNetwork } from '../checks/install/trial/trial-plan.ts'
 import type { Cluster } from './cluster.ts'

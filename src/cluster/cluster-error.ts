@@ -1,8 +1,6 @@
-// The cluster's failures. Their words hold no credential, and no address of the API.
+// Messages contain no credentials and no API addresses.
 
-export type ClusterErrorCode =
-  /** The kubeconfig cannot be used. */
-  'kubeconfig' | 'unreachable' | 'unauthorized'
+export type ClusterErrorCode = 'kubeconfig' | 'unreachable' | 'unauthorized'
 
 export class ClusterError extends Error {
   readonly code: ClusterErrorCode

@@ -1,15 +1,15 @@
-// A cluster as trials need it: looks and actions, each within a bounded time and of a bounded size. Nothing is watched: what a
-// trial waits for is asked again every other second, which survives a restart of the API and needs no state.
+// A cluster as trials need it: bounded looks and actions. Trials poll instead of watching, because polling survives
+// restarts of the API.
 import type { Action, Look, RefusedAction, Sighting } from '../checks/install/trial/kube-object.ts'
 import type { Discovered } from '../checks/install/trial/try-on-cluster.ts'
 
 export interface Cluster {
-  /** Rejects with a ClusterError. */
+  /** @throws ClusterError */
   discover(): Promise<Discovered>
   look(look: Look): Promise<Sighting>
-  /** Undefined when it was done; what the API refused, or did not answer, is a value. */
+  /** Undefined on success; a refusal or a missing answer is a value. */
   act(action: Action): Promise<RefusedAction | undefined>
-  /** The end of a container's log; '' where there is none. */
+  /** The end of the log; empty if there is none. */
   log(at: {
     readonly namespace: string
     readonly pod: string

@@ -1,4 +1,3 @@
-// What a planned trial needs besides before it can run: a name of its own, an end, and where its catalogs are.
 import { randomBytes } from 'node:crypto'
 import type { Deadlines } from '../checks/install/trial/deadlines.ts'
 import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
@@ -19,7 +18,7 @@ export interface TrialPlace {
   readonly network?: TrialNetwork | undefined
 }
 
-/** Seconds beyond every deadline after which nobody can be at it any more. */
+/** Seconds after all deadlines, when no process can still run the trial. */
 const margin = 600
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
@@ -45,8 +44,8 @@ export function completePlan(
   }
 }
 
-/** Nobody can guess it, and no two are alike. */
+/** Must be unique and impossible to guess. */
 function newTrialId(): string {
-  // The 36 letters do not divide 256: so few of them do no harm to a name.
+  // 36 does not divide 256; the small bias is harmless in a name.
   return [...randomBytes(8)].map((byte) => letters[byte % letters.length]).join('')
 }

@@ -1,18 +1,18 @@
-// Whether the admission policies of docs/cluster-rights.yaml hold the account to names of trials. After `kubectl apply` an API
-// server takes seconds until it enforces them; until then the account could delete what belongs to others.
+// Tests that the admission policies of docs/cluster-rights.yaml are enforced, which takes seconds after `kubectl
+// apply`. Until then the account could delete objects of others.
 import type { KubeObject } from '../checks/install/trial/kube-object.ts'
 import { rbac } from '../checks/install/trial/trial-objects.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cluster } from './cluster.ts'
 
-/** One write for each policy that it must reject, only ever sent as a dry run. */
+/** One forbidden write per policy, sent only as a dry run. */
 const probes: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'not-of-a-trial' } },
   {
     apiVersion: rbac,
     kind: 'ClusterRoleBinding',
     metadata: { name: 'not-of-a-trial' },
-    // The account's own role: RBAC lets it bind what it has, so that the policy alone can object.
+    // RBAC lets the account bind its own role, so only the policy can object.
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'catalog-bot-trials' },
     subjects: [],
   },
@@ -20,7 +20,7 @@ const probes: readonly KubeObject[] = [
 
 const pauseMs = 2000
 
-/** Waits until every probe is rejected by an admission policy. Resolves to the reason where that is not seen in time. */
+/** Waits until policies reject every probe. Resolves to the reason if that takes too long. */
 export async function awaitConfinement(
   { act }: Pick<Cluster, 'act'>,
   clock: Clock,

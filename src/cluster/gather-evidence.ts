@@ -1,5 +1,4 @@
-// What tells why a trial failed, read before clean-up takes it away: the objects' own conditions, the warnings of the
-// namespace, the ends of the logs of what did not run. Only of the trial's own namespace.
+// Reads conditions, warnings and logs from a failed trial's own namespace before clean-up deletes them.
 import { listAt, numberAt, textAt, type KubeObject, type Look } from '../checks/install/trial/kube-object.ts'
 import { isAvailable } from '../checks/install/trial/judge-pods.ts'
 import { olm, olmV1 } from '../checks/install/trial/trial-objects.ts'
@@ -44,7 +43,7 @@ export async function gatherEvidence(cluster: Cluster, plan: TrialPlan): Promise
   return withinLimit([...conditionEvidence(told), ...events, ...logs])
 }
 
-/** Of containers that do not run, or did not for long. */
+/** Only containers that restarted or are not running. */
 async function logsOf(
   cluster: Cluster,
   namespace: string,

@@ -1,4 +1,4 @@
-// Takes away what killed trials left on a cluster: by the trials' label and the time that stands beside it, and nothing else.
+// Deletes objects of killed trials, found only by the trial label and its expiry time.
 import { abandonedLooks, abandonedTrials } from '../checks/install/trial/clean-up.ts'
 import { cleanUp, lookAround, type RunOptions } from './run-trial.ts'
 
@@ -7,7 +7,7 @@ export interface Swept {
   readonly leftovers: readonly string[]
 }
 
-/** `alive`: trials of ours that run, however late it is. */
+/** `alive`: ids of our running trials, which are kept even after they expire. */
 export async function sweepCluster(
   options: RunOptions,
   alive: ReadonlySet<string> = new Set(),

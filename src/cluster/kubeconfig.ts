@@ -1,30 +1,29 @@
-// Who we are for a cluster's API, and how it is reached, by a kubeconfig. @kubernetes/client-node knows all the ways; what
-// would run a program of its own is refused unless whoever gave the kubeconfig says so.
+// Reads server and credentials from a kubeconfig. Security: programs that it names run only if the caller allows them.
 import { KubeConfig, RequestContext } from '@kubernetes/client-node'
 import type { Dispatcher } from 'undici'
 import { ClusterError } from './cluster-error.ts'
 
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly server: string
-  /** Headers for the next request: tokens are renewed. */
+  /** Call it for each request, because tokens are renewed. */
   headers(): Promise<Readonly<Record<string, string>>>
   readonly dispatcher: Dispatcher | undefined
   close(): Promise<void>
 }
 
 export interface KubeconfigOptions {
-  /** Its place: files that it names lie beside it. */
+  /** Path of the kubeconfig; relative paths in it start from its directory. */
   readonly file: string
   readonly context?: string | undefined
   /** Whether it may start programs for credentials (`exec`, `auth-provider`). */
   readonly allowsPrograms?: boolean
 }
 
-/** Milliseconds until headers are asked for again: tokens in files are replaced every hour or so. */
+/** Milliseconds to cache headers; tokens in files change about hourly. */
 const headersFor = 60_000
 
-/** Rejects with a ClusterError that says what is wrong, without a value of the file. */
+/** @throws ClusterError with a message that contains no value of the file */
 export async function openConnection({
   file,
   context,
@@ -54,7 +53,7 @@ export async function openConnection({
   const first = await apply(config, cluster.server)
   let headers = first.getHeaders()
   let asked = performance.now()
-  // The library makes an agent for every request: its connections would be made anew each time, and never closed.
+  // The library makes an agent for every request, whose connections are never reused or closed.
   const dispatcher = first.getDispatcher()
   return {
     server: cluster.server.replace(/\/+$/, ''),
@@ -77,7 +76,7 @@ async function apply(config: KubeConfig, server: string): Promise<RequestContext
   try {
     await config.applySecurityAuthentication(context)
   } catch (error) {
-    // Its words may hold paths and values.
+    // The library's message may contain paths and values.
     throw new ClusterError(
       'kubeconfig',
       'the kubeconfig cannot be used: its credentials or certificates are damaged or missing',

@@ -1,5 +1,5 @@
-// A cluster over HTTP. Every request has an end and every answer a limit; a failure is a value that says whether it may pass.
-// Only who has a cluster imports this file: the library behind the kubeconfig takes a while to load.
+// A cluster over HTTP with time and size limits; failures are values. Import it only when needed, because the
+// kubeconfig library loads slowly.
 import { request } from 'undici'
 import type {
   Action,
@@ -24,14 +24,14 @@ interface Resource {
   readonly isNamespaced: boolean
 }
 
-/** Milliseconds for one answer. */
+/** Milliseconds per request. */
 const patience = 15_000
-/** Characters of one: lists of pods and ClusterServiceVersions are large, and a trial has few of them. */
+/** Limit for one answer; lists of pods and ClusterServiceVersions are large. */
 const mostBytes = 32 * 1024 * 1024
 const page = 250
-/** Pages of one list: what has more is no trial's. */
+/** Pages per list; a trial never needs more. */
 const mostPages = 20
-/** Milliseconds that we wait at most where the API asks us to. */
+/** Longest pause in milliseconds that the API can request. */
 const longestPause = 20_000
 const logLines = 200
 const logBytes = 128 * 1024
@@ -42,12 +42,12 @@ export interface ClusterOptions extends KubeconfigOptions {
   readonly patience?: number
 }
 
-/** Rejects with a ClusterError for a kubeconfig that cannot be used. Nothing is asked of the cluster yet. */
+/** Sends no request yet. @throws ClusterError if the kubeconfig cannot be used */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const { clock } = options
   const connection = await openConnection(options)
   const resources = new Map<string, Resource>()
-  /** When the API, being busy, wants to be asked again. */
+  /** When a busy API accepts the next request. */
   let notBefore = 0
 
   async function ask(
@@ -115,7 +115,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       if (look.labels !== undefined) query.set('labelSelector', look.labels)
       if (next !== '') query.set('continue', next)
       const answer = await ask('GET', `${pathOf(look, resource)}?${query.toString()}`)
-      // The list has changed for so long that its pages do not fit any more: the next look begins anew.
+      // The list's continue token expired; the next look starts again.
       if (answer.status === 410)
         return { kind: 'failed', code: 'unreachable', says: 'the list changed while it was read' }
       if (answer.status === 404) return forget(look)
@@ -123,14 +123,14 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       const body = objectIn(answer.text)
       if (!Array.isArray(body?.['items'])) return unreadable
       for (const one of body['items'] as readonly unknown[]) {
-        // In lists objects do not say what they are.
+        // Items of lists lack apiVersion and kind.
         const object = asObject({ apiVersion: look.apiVersion, kind: look.kind, ...(one as object) })
         if (object) objects.push(object)
       }
       next = String((body['metadata'] as { readonly continue?: string } | undefined)?.continue ?? '')
       if (next === '') return { kind: 'found', objects }
     }
-    // What was not read may be what matters.
+    // An unread page may contain the object that matters.
     return {
       kind: 'failed',
       code: 'unreachable',
@@ -138,7 +138,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     }
   }
 
-  /** The API itself may be gone since it was discovered. */
+  /** Drops the cached discovery, because the cluster may have lost the API. */
   function forget({ apiVersion, kind }: Look): Sighting {
     resources.delete(`${apiVersion} ${kind}`)
     return { kind: 'found', objects: [] }
@@ -191,7 +191,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
         )
       const answer = await send(action, look, resource)
       if (answer.status >= 200 && answer.status < 300) return undefined
-      // What is to be gone, is.
+      // The object is already gone.
       if (action.kind === 'delete' && answer.status === 404) return undefined
       return refused(action, answer)
     },
@@ -274,7 +274,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** What has no name is no object, whatever else it holds. */
+/** Undefined for anything without a name. */
 function asObject(value: unknown): KubeObject | undefined {
   const metadata = (value as { readonly metadata?: { readonly name?: unknown } } | undefined)?.metadata
   return typeof metadata?.name === 'string' ? (value as KubeObject) : undefined
@@ -296,7 +296,7 @@ function secondsOf(header: string | string[] | undefined): number {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : 1
 }
 
-/** Of a network's failure its code: the words name addresses. */
+/** Network errors are reported by code, because their messages contain addresses. */
 function wordsOf(error: unknown): string {
   const { code, name, cause } = error as {
     readonly code?: string

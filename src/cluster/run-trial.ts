@@ -1,5 +1,4 @@
-// Runs one trial: looks, judges, acts, until the pure half says how it ended; then reads what tells why, and cleans up,
-// whatever happened. A trial that is told to stop is cleaned up, too.
+// Runs one trial until it ends, gathers evidence and always cleans up, also after a stop request.
 import {
   cleanUpLooks,
   nextCleanUp,
@@ -30,16 +29,16 @@ export interface RunOptions {
   readonly cluster: Cluster
   readonly clock: Clock
   readonly deadlines?: Deadlines
-  /** Hears what is waited for, whenever that changes. */
+  /** Called whenever the text changes. */
   readonly onProgress?: (says: string) => void
   readonly signal?: AbortSignal
   readonly force?: boolean
-  /** Milliseconds between two looks. */
+  /** Milliseconds between looks. */
   readonly every?: number
 }
 
 const usualEvery = 2000
-/** Looks at once. */
+/** Limit on parallel looks. */
 const atOnce = 4
 
 export async function runTrial(plan: TrialPlan, options: RunOptions): Promise<TrialReport> {
@@ -116,8 +115,8 @@ async function walk(
 }
 
 /**
- * Takes away everything of one trial, and says what it could not. Never rejects: a clean-up that failed makes nothing of a
- * yes, and is done again by the janitor.
+ * Removes everything of one trial and returns what is left. Never rejects: a failed clean-up does not change the
+ * verdict, and the janitor retries it.
  */
 export async function cleanUp(
   id: string,
@@ -135,7 +134,7 @@ export async function cleanUp(
     const isFurther = next.group > state.group
     state = next
     if (isDone) return state
-    // A group without anything in it costs no time.
+    // An empty group needs no wait.
     if (isFurther) continue
     onProgress?.(`clean-up: ${waitsFor}`)
     await actAll(cluster, actions)
@@ -143,7 +142,7 @@ export async function cleanUp(
   }
 }
 
-/** Each once, a few at a time. */
+/** Skips duplicates and runs a few looks at a time. */
 export async function lookAround(
   cluster: Pick<Cluster, 'look'>,
   looks: readonly Look[],
@@ -161,7 +160,7 @@ export async function lookAround(
   return { sightings, refused }
 }
 
-/** One after the other: some need those before them. */
+/** In order, because some actions depend on earlier ones. */
 async function actAll(
   cluster: Pick<Cluster, 'act'>,
   actions: readonly Action[],

@@ -1,5 +1,4 @@
-// All trials of a package, one after the other: two at a time would be in each other's way, for CRDs are the whole cluster's.
-// What the world spoilt is tried again, twice.
+// Runs the trials of a package one at a time, because CRDs are cluster-wide. Retries infrastructure failures twice.
 import { usualDeadlines } from '../checks/install/trial/deadlines.ts'
 import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
 import { isWorthRetrying } from '../checks/install/trial/trial-outcome.ts'
@@ -12,7 +11,7 @@ export interface TryOptions extends RunOptions {
   readonly place: TrialPlace
   readonly onTrial?: (planned: PlannedTrial, attempt: number) => void
   readonly tries?: number
-  /** Hears of each attempt before it makes anything: of its names, so that whoever comes next finds what it made. */
+  /** Called before an attempt creates anything, so that a later process can find its objects. */
   readonly onPlan?: (plan: TrialPlan) => Promise<void>
 }
 
@@ -38,7 +37,7 @@ async function tryOne(planned: PlannedTrial, options: TryOptions): Promise<Trial
     await onPlan?.(plan)
     const report = await runTrial(plan, options)
     const isOver = attempt >= tries || !isWorthRetrying(report.outcome) || options.signal?.aborted === true
-    // What stays behind would meet the next one.
+    // Leftovers would disturb the next attempt.
     if (isOver || report.leftovers.length > 0) return report
   }
 }

@@ -1,6 +1,5 @@
-// What each approving review agreed to: what the change was to its reviewer, not what it is by now. GitHub tells a
-// review's commit and time alone, and the same commit can do something else when the merge base moves. Remembered with
-// the first look, and never made anew. Decides on nobody's rights.
+// The change that each approving review agreed to. GitHub gives only a review's commit and time, and the same commit
+// can mean another change when the merge base moves, so the first look records it for good.
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '../change/ids.ts'
 import type { PathChange } from '../change/path-change.ts'
@@ -12,7 +11,6 @@ import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { once } from '../findings/once.ts'
 
-/** A change under the id by which comments and memory call it. */
 export function describedChange(covers: Coverage): DescribedChange {
   const id = createHash('sha256')
     .update(JSON.stringify([...covers]))
@@ -26,7 +24,6 @@ export interface AgreedOptions {
   readonly epoch: number
   /** The epoch in which each review was first seen. */
   readonly seen: ReadonlyMap<number, number>
-  /** What the change does now. */
   readonly now: DescribedChange
   readonly shown: readonly ShownHead[]
   readonly memory: PullMemory
@@ -61,7 +58,7 @@ export async function agreedChanges(options: AgreedOptions): Promise<ReadonlyMap
   )
 }
 
-/** The id of the change that a reviewer saw: as our comment had said it, or else as GitHub showed it. */
+/** Prefers the id in our own comment over what GitHub showed. */
 async function changeShownTo(
   review: Review,
   page: () => Promise<Coverage | undefined>,
@@ -69,7 +66,7 @@ async function changeShownTo(
 ): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
-  // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
+  // GitHub's times have whole seconds, so something shown in the same second may be newer than the review.
   const last = shown
     .filter(({ at }) => at < review.submittedAt)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
@@ -83,11 +80,10 @@ async function changeShownTo(
 }
 
 /**
- * What GitHub's page of a pull request shows of its files; undefined where that cannot be told.
- * GitHub compares the head with the commit where it last met the base branch, as that was when the head was pushed
+ * The files that GitHub's page of a pull request shows; undefined where that is unknown. GitHub compares the head with
+ * its merge base at the time of the push
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
- * Only one such commit, the same then and now, tells what everybody saw who has looked since. One that a merge brought
- * into the base may have come after the review: then nothing is known.
+ * Only a single merge base, unchanged since then, proves what every reviewer saw.
  */
 async function githubsPage({ snapshot, repository }: AgreedOptions): Promise<Coverage | undefined> {
   const { base, head, shownBase } = snapshot
@@ -101,7 +97,7 @@ async function githubsPage({ snapshot, repository }: AgreedOptions): Promise<Cov
   return coverageOfFiles(files)
 }
 
-/** A base branch that was rewritten since may have left nothing of the commit. */
+/** A rewritten base branch may no longer have the commit. */
 async function metBefore(
   repository: AgreedOptions['repository'],
   shownBase: CommitSha,

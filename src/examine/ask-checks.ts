@@ -1,4 +1,4 @@
-// The fourth stage: what people said (reviews, commands), and the world's answers to what the checks must know.
+// The fourth stage: asks for reviews, commands and whatever else the checks need to know.
 import { approvalsFromReviews, coverage } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { questionKey, type Question } from '../checks/questions.ts'
@@ -18,20 +18,15 @@ import { tooMany, usualBudget, type LookBudget } from './looks/look-budget.ts'
 import type { Standing } from './stand-on-base.ts'
 
 export interface Answered {
-  /** With the approvals of those who may. */
   readonly input: CheckInput
   readonly answers: Awaited<ReturnType<typeof gatherAnswers>>
-  /** Commands that were decided on now. */
   readonly decisions: readonly CommandDecision[]
-  /** Why others cannot be decided on yet. */
   readonly open: CheckOutcome['unanswered']
-  /** All commands on record, the new ones included. */
   readonly records: readonly CommandRecord[]
-  /** What the change does, as it is kept for those who agree to it. */
   readonly described: DescribedChange
 }
 
-/** Rejects with a StoreError, and with TooLarge where more would have to be asked than the budget allows. */
+/** Rejects with a StoreError, and with TooLarge where the questions exceed the budget. */
 export async function askChecks(
   checks: readonly Check[],
   { snapshot, epoch, onRecord }: Standing,
@@ -49,7 +44,7 @@ export async function askChecks(
   const allow = withinBudget(budget)
   const ask: Ask = async (question) => {
     const answer = await askWorld(question)
-    // What nobody could say a moment ago may be known by the next round.
+    // An unknown answer may be available in the next round.
     if (answer.kind !== 'unknown') answered.set(questionKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
@@ -78,14 +73,14 @@ export async function askChecks(
     ...approvalsFromReviews(snapshot, epoch, seen, agreed),
     ...approvalsFromCommands(records, snapshot.comments),
   ]
-  // Checks know again what they have judged: the same value, where there is nothing to judge anew.
+  // Checks cache their judgment by input identity, so an unchanged input stays the same object.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
   const answers = await gatherAnswers(checks, input, ask, answered, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   return { input, answers, decisions, open, records, described }
 }
 
-/** Counts questions before any of them is asked: what does not fit into the budget costs nobody a request. */
+/** Counts questions before asking any, so exceeding the budget costs no request. */
 function withinBudget(budget: LookBudget): (questions: readonly Question[]) => void {
   const asked = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {

@@ -1,5 +1,5 @@
-// The catalogs of a change as the operator's own `opm` serves them. Its files are written to a folder of this look alone,
-// under names that lead nowhere else; opm reads them, and nothing of them is run.
+// Serves a change's catalogs with the operator's own `opm`. Files go to a folder of this look, under names that lead
+// nowhere else; opm reads them and runs none of them.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ export interface OpmForLook {
   readonly left: { milliseconds: number; bytes: number }
 }
 
-/** One answer for each package, in their order. Rejects with a GitError. */
+/** One answer for each package, in the given order. Rejects with a GitError. */
 export async function askOpmOf(
   { root, result }: CatalogChange,
   packageNames: readonly string[],
@@ -39,7 +39,7 @@ export async function askOpmOf(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes)
     }
-    // Few installations name an opm, and gRPC takes a third of the time in which a look's process starts.
+    // Loaded on demand: few installations configure opm, and loading gRPC takes a third of a look's start time.
     const { askOpm } = await import('../serving/opm-server.ts')
     const started = performance.now()
     const asked = await askOpm(opm, scratch, packageNames, left.milliseconds)

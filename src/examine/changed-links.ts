@@ -1,5 +1,5 @@
-// Files that read otherwise in the result though their own entries stay: symbolic links of the base whose target a
-// change touches. A new or edited link is a differing path like any other, and nobody may add one (T07).
+// Files that change though their own entries don't: symbolic links of the base whose target a change touches. New or
+// edited links are ordinary differing paths, which the checks reject (T07).
 import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, ListedEntry } from '../change/path-change.ts'
 import type { ReadTree } from '../ports/repository.ts'
@@ -8,14 +8,12 @@ import { linksIn } from './find-layout.ts'
 
 export interface LinkedTrees {
   readonly base: TreeSha
-  /** Every entry of the base. */
   readonly entries: readonly ListedEntry[]
   readonly result: TreeSha
-  /** Paths that differ anyway. */
   readonly differing: ReadonlySet<string>
 }
 
-/** As if the files that the links lead to stood in their places, before and after. Sorted by path, as the entries are. */
+/** Treats each link as the file it leads to, before and after. Sorted by path. */
 export async function changedLinks(
   repository: ReadTree,
   { base, entries, result, differing }: LinkedTrees,

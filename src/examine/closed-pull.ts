@@ -1,5 +1,4 @@
-// What is still decided on a pull request that is merged or closed: the few commands that people give there. Nothing is
-// compared, for nothing lands; who may command is read from the base, as ever.
+// Decides the few commands that people give on a merged or closed pull request. Rights are read from the base.
 import { ownerFilePaths } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { askCommands, decideCommands, type CommandDecision } from '../gate/commands.ts'

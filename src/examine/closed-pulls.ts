@@ -1,5 +1,5 @@
-// The other open pull requests that a landing would close, and what becomes of their content. GitHub marks a pull
-// request as merged as soon as its head can be reached from its base branch, whatever the tree says by then.
+// The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
+// as merged when its head becomes reachable from its base branch, whatever the tree holds.
 import type { CarriedCommits, ClosedPull } from '../change/carried-commits.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
@@ -9,24 +9,23 @@ import type { OpenPull } from '../ports/forge.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { ReadTree, Repository } from '../ports/repository.ts'
 
-/** Each of them is merged to see what it changes. A head that brings more other pull requests keeps none, for us. */
+/** Each one costs a merge. Beyond this, their content counts as lost. */
 const mostMerged = 20
 
-/** An open pull request that a landing would close, before anybody has looked at what it changes. */
 export interface MetPull {
   readonly open: OpenPull
   readonly by: ClosedPull['by']
 }
 
 /**
- * Whether a landing can meet another pull request at all. A single commit is the head itself: a pull request with the
- * same head is closed with the same content. Saves the request for the list of them in most looks.
+ * False where no other pull request can be affected: a single commit is the head itself, and closes only pull requests
+ * with the same content. Saves most looks the request for the list.
  */
 export function mayMeetPulls({ commits }: CarriedCommits): boolean {
   return commits.length > 1 || commits.some(({ closes }) => closes === undefined || closes.length > 0)
 }
 
-/** The open pull requests that landing `snapshot` with these commits would close, in the order of their numbers. */
+/** The open pull requests that merging `snapshot` would close, by number. */
 export function pullsMet(
   open: readonly OpenPull[],
   { commits }: CarriedCommits,
@@ -43,7 +42,7 @@ export function pullsMet(
   return open
     .filter((other) => other.pull !== pull)
     .flatMap((other): MetPull[] => {
-      // A pull request for another branch stays open: its head does not get there.
+      // A pull request for another branch stays open.
       if (other.baseRef === baseRef && heads.has(other.head)) return [{ open: other, by: 'commits' }]
       return named.has(other.pull) ? [{ open: other, by: 'words' }] : []
     })
@@ -56,11 +55,10 @@ export interface ClosedPullPlaces {
   readonly memory: Pick<PullMemory, 'commands'>
   readonly blockingLabels: readonly string[]
   readonly baseTree: TreeSha
-  /** The tree that would land. */
   readonly result: TreeSha
 }
 
-/** What becomes of them. Rejects with a GitError or StoreError. */
+/** Rejects with a GitError or StoreError. */
 export async function closedPulls(
   met: readonly MetPull[],
   snapshot: Snapshot,
@@ -80,7 +78,6 @@ export async function closedPulls(
   return closed
 }
 
-/** Why its own landing would have to wait for people, if it would. */
 async function reasonToWait(
   open: OpenPull,
   { repository }: Snapshot,
@@ -94,13 +91,13 @@ async function reasonToWait(
   return holder && `${holder.login} holds it back with /hold`
 }
 
-/** Whether everything that the other one would change on the base stands in the result as it would have it. */
+/** Whether the result has everything that the other pull request changes. */
 async function isKept(
   { head }: OpenPull,
   { base }: Snapshot,
   { repository, look, baseTree, result }: ClosedPullPlaces,
 ): Promise<boolean> {
-  // Its commits are here: they are among those of the head that was fetched.
+  // The fetched head includes its commits.
   const merged = await repository.merge(base, head, `Merge ${head}\n`)
   if (merged.kind !== 'clean') return false
   for (const { path, after } of await repository.diff(baseTree, merged.tree)) {

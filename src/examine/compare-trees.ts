@@ -1,4 +1,4 @@
-// The second stage: base tree against result tree, in catalog words, and the commits that lead from one to the other.
+// The second stage: describes the difference between base and result in catalog terms, and the commits between them.
 import type { CarriedCommits, ClosedPull } from '../change/carried-commits.ts'
 import type { Texts } from '../change/blob-text.ts'
 import type { Change } from '../change/change.ts'
@@ -21,7 +21,6 @@ import { rememberTrees } from './remember-trees.ts'
 import { tooMany, TooLarge, usualBudget } from './looks/look-budget.ts'
 import type { Standing } from './stand-on-base.ts'
 
-/** The commits that landing would carry, and the other open pull requests that they would close. */
 export interface Carried {
   readonly commits: CarriedCommits
   readonly met: readonly MetPull[]
@@ -29,24 +28,20 @@ export interface Carried {
 
 export interface Comparison {
   readonly resultTree: TreeSha
-  /** Every path that differs between the two trees. */
   readonly paths: readonly PathChange[]
   readonly resultPaths: readonly string[]
   /** Links at the base whose targets the pull request changes. */
   readonly links: readonly PathChange[]
-  /** That of the result: what the pull request adds is in it. */
+  /** The layout of the result, which includes what the pull request adds. */
   readonly layout: Layout
   readonly change: Change
-  /** The bytes of changed files. */
   readonly texts: Texts
-  /** The repository, with both trees and the changed files at hand. */
   readonly look: ReadTree
   readonly carried: Carried
-  /** What becomes of the pull requests that would be closed. */
   readonly pulls: readonly ClosedPull[]
 }
 
-/** Rejects with a GitError or StoreError, and with TooLarge where more is changed than the budget allows. */
+/** Rejects with a GitError or StoreError, and with TooLarge where the change exceeds the budget. */
 export async function compareTrees(
   { snapshot, baseTree, basePaths, baseLayout, entries, config }: Standing,
   resultTree: TreeSha,
@@ -91,19 +86,16 @@ export async function compareTrees(
   return { resultTree, paths, resultPaths, links, layout, change, texts, look, carried, pulls }
 }
 
-/** Whether a path can bring a catalog where there was none. */
 function mayBeFirst({ path, before }: PathChange): boolean {
   return before === undefined && /\.(?:ya?ml|json)$/.test(path)
 }
 
-/** What the push would carry, and which other open pull requests it meets. */
 async function findCarried(snapshot: Snapshot, { repository, openPulls }: ExamineOptions): Promise<Carried> {
   const commits = await repository.carried(snapshot.base, snapshot.head)
   const open = openPulls !== undefined && mayMeetPulls(commits) ? await openPulls() : []
   return { commits, met: pullsMet(open, commits, snapshot) }
 }
 
-/** Both sides of every catalog that a path lies in. */
 async function loadTouched(
   layout: Layout,
   paths: readonly PathChange[],
@@ -125,10 +117,7 @@ async function loadTouched(
   )
 }
 
-/**
- * The bytes of every changed catalog file and list, before and after, by blob. Asked for all at once: each question that
- * waits for the answer to another one costs a way to git and back.
- */
+/** The bytes of every changed catalog file and list, by blob. Requested together to save round trips to git. */
 function changedBlobs(
   repository: Pick<ReadTree, 'read'>,
   paths: readonly PathChange[],
@@ -151,14 +140,13 @@ function changedBlobs(
   return new Map(
     [...wanted].map((oid) => {
       const bytes = read(oid)
-      // Whoever waits for it is told; until somebody does, a failure is no end of the process.
+      // Prevents an unhandled rejection until a reader awaits the bytes.
       bytes.catch(() => undefined)
       return [oid, bytes]
     }),
   )
 }
 
-/** Whether what stands at a path is read for what it says of packages and images. */
 function isReadAsCatalog(path: string, layout: Layout): boolean {
   return catalogOf(path, layout) !== undefined || mayListReferences(path)
 }
@@ -167,7 +155,6 @@ function tooMuch(mostBytes: number): TooLarge {
   return new TooLarge(`its changed files have more than ${Math.floor(mostBytes / 1024 / 1024)} MB together`)
 }
 
-/** What tells an edited bundle from a moved one. */
 async function changedTexts(
   paths: readonly PathChange[],
   blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,

@@ -1,6 +1,5 @@
-// One pull request's journey from a snapshot to a verdict, stage by stage, each stage a value that can be printed: stand on
-// the base, compare, read, ask, judge, decide. Reads the world, changes nothing in it; the same for the App and for the
-// command line.
+// Takes one pull request from a snapshot to a verdict in stages: stand on base, compare, read, ask, judge, decide.
+// Changes nothing in the world; the App and the command line share it.
 import { allChecks } from '../checks/all-checks.ts'
 import type { Becoming } from '../checks/bundles/becoming.ts'
 import type { CheckOutcome } from '../checks/check.ts'
@@ -38,32 +37,30 @@ export interface Examination {
   readonly layout: Layout
   readonly merge: MergeOutcome
   readonly change: Change
-  /** What catalogs become when the bundles of the change are added to them. Absent: it cannot land. */
+  /** Absent where the pull request cannot be merged. */
   readonly becoming?: readonly Becoming[]
-  /** The commits that landing would carry, and the other pull requests that they would close. Absent: it cannot land. */
+  /** Absent where the pull request cannot be merged. */
   readonly carried?: Carried
-  /** What the verdict was made of: whoever gives the same to decide() gets it again, with a permit of their own. */
+  /** The verdict's input. Passing it to decide() gives the same verdict with a new permit. */
   readonly gate: GateInput
   readonly verdict: Verdict
   readonly epoch: number
-  /** Commands in comments that were decided on now: to be recorded and answered. */
   readonly commands: readonly CommandDecision[]
-  /** All commands on record, the new ones included. */
   readonly records: readonly CommandRecord[]
-  /** What the change does, as it is kept for those who agree to it; absent where it could not be worked out. */
+  /** Absent where the change could not be determined. */
   readonly described?: DescribedChange
-  /** Whether what a command said yes to is what the change does now. */
+  /** Whether the command agreed to exactly the present change. */
   readonly isYesToThis: (record: CommandRecord) => boolean
 }
 
 /**
- * Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError, and
- * with TooLarge where the pull request is larger than its budget.
+ * Decides on one snapshot, whose commits must already be in the repository. Rejects with a GitError or StoreError, and
+ * with TooLarge where the pull request exceeds its budget.
  */
 export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
   const standing = await standOnBase(given, options.repository, options.memory)
   const { config, configDigest, configFindings, merge, epoch } = standing
-  // The snapshot as it was given: landing compares it with what GitHub says then, which names no pusher.
+  // Keeps the snapshot as given: before merging it is compared with GitHub's state, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   if (given.state !== 'open' && configFindings.length === 0)
     return { ...known, ...incomparable(standing), commands: await commandsOfClosed(standing, options) }
@@ -74,7 +71,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const answered = await askChecks(allChecks, standing, unapproved, options)
   const judged = judge(answered, comparison.texts)
   const { outcomes, used } = override(judged, overridesOf(answered.records, answered.input))
-  // What was let pass stands in the message of the commit that lands, so that commit is another.
+  // Overrides are part of the merge commit's message, so they change its id.
   const named =
     used.length === 0 ? standing : { ...standing, merge: await mergeNaming(used, standing, options) }
   const required = await answerRequired(standing, options)
@@ -92,12 +89,10 @@ function mergeNaming(
 
 type Decided = Omit<Examination, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
 
-/** The fifth stage: each check's judgement of what it was told. */
 function judge({ input, answers, open }: Answered, texts: Texts): readonly CheckOutcome[] {
   return allChecks.map((check) => withOpenCommands(withFoundEnds(check.judge(input, answers), texts), open))
 }
 
-/** The last stage: the verdict, with what it was made of. */
 function decided(
   standing: Standing,
   { change, layout, paths, carried }: Comparison,
@@ -127,7 +122,7 @@ function decided(
   }
 }
 
-/** How the checks of other Apps stand that the configuration requires; asked last, for they change while others are asked. */
+/** Reads required checks of other Apps last, because they change while the other questions are asked. */
 async function answerRequired(
   { snapshot, config }: Standing,
   { ask }: ExamineOptions,
@@ -140,7 +135,7 @@ async function answerRequired(
   )
 }
 
-/** Where nothing would land, or nobody knows under which rules: there is nothing to compare. */
+/** Nothing can be merged, or the rules are unknown, so there is nothing to compare. */
 function incomparable(standing: Standing): Decided {
   const { baseLayout, configFindings, onRecord } = standing
   const gate: GateInput = {
@@ -174,13 +169,12 @@ function configOutcome(findings: readonly Finding[]): CheckOutcome {
   }
 }
 
-/** A command that cannot be decided on yet may be one that keeps the pull request back. */
+/** An undecided command may be a hold. */
 function withOpenCommands(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
   if (outcome.check !== 'ownership' || open.length === 0) return outcome
   return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }
 
-/** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */
 function withFoundEnds(outcome: CheckOutcome, texts: Texts): CheckOutcome {
   const read = (path: string) => texts.read('result', path) ?? texts.read('base', path)
   return { ...outcome, findings: withEnds(outcome.findings, read) }

@@ -1,5 +1,5 @@
-// The catalogs of a tree: told by its paths in nearly every repository, and only where they tell none by what is in the
-// files. Give a tree of the base branch: a layout found in a pull request would let its author choose who owns what.
+// Finds the catalogs of a tree, mostly by its paths, otherwise by file contents. Pass a tree of the base branch: with a
+// pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
 import { pathsOf, sublist } from '../change/patched-list.ts'
@@ -11,15 +11,14 @@ import type { ReadTree, Repository } from '../ports/repository.ts'
 import { rememberTrees } from './remember-trees.ts'
 import { pathEnd } from './catalogs/linked-file.ts'
 
-/** A larger file is not opened to learn what it is. */
+/** Larger files are not inspected. */
 const mostBytes = 32 * 1024 * 1024
-/** Of all files together: a repository of anything else is not read to its end at every look. */
+/** Limit for all files together, so that a repository without catalogs is not read in full at every look. */
 const mostBytesInAll = 256 * 1024 * 1024
 const schemas = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
-/** Enough of them to know a catalog by. */
 const mostSchemas = 1000
 
-/** The layout of a tree with these entries. Rejects with a GitError where a file cannot be read. */
+/** Rejects with a GitError where a file cannot be read. */
 export async function findLayout(
   { read }: Pick<Repository, 'read'>,
   entries: readonly ListedEntry[],
@@ -59,10 +58,7 @@ export async function findLayout(
   }
 }
 
-/**
- * The catalogs where they are: a configured directory may be a link, or lie below one, and opm follows it. What is in
- * it changes by the paths below its end.
- */
+/** Resolves configured directories that are links or lie below one, as opm does. */
 async function withoutLinks(
   catalogs: readonly CatalogRoot[],
   entries: readonly ListedEntry[],
@@ -84,13 +80,11 @@ async function withoutLinks(
   return [...found.values()]
 }
 
-/** The symbolic links among a tree's entries. */
 export const linksIn = sublist<ListedEntry>(({ mode }) => mode === '120000')
 
-/** The entries are those of one tree, whichever it is. */
+/** A placeholder: the entries may be those of any tree. */
 const anyTree = treeSha('0'.repeat(40))
 
-/** What says of a file whether it belongs to a catalog, wherever in it that stands. */
 function schemasIn(bytes: Uint8Array = new Uint8Array()): string {
   return (Buffer.from(bytes).toString('latin1').match(schemas) ?? []).slice(0, mostSchemas).join('\n')
 }

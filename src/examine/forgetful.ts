@@ -1,8 +1,7 @@
-// Where nothing is remembered from one look to the next: on the command line, and in tests.
+// A memory that remembers nothing, for the command line and tests.
 import type { Cache } from '../ports/cache.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 
-/** Knows nothing from before: every review and every account is seen for the first time. */
 export const forgetfulMemory: PullMemory = {
   observe: async () => 0,
   recordShown: async () => undefined,

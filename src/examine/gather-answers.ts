@@ -1,5 +1,5 @@
-// Gets the answers that checks ask for: each question once, images through the registry, people through GitHub,
-// with short-lived answers from the store. What cannot be had in time is unknown.
+// Answers the checks' questions, each once, from registries, GitHub and short-lived cached answers. What isn't
+// available in time is unknown.
 import { z } from 'zod'
 import { userId } from '../change/ids.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -11,16 +11,16 @@ import type { AskRegistries } from './registries.ts'
 
 export type Answer = AnswerTo[Question['kind']]
 
-/** How one question is answered. Must not reject. */
+/** Must not reject. */
 export type Ask = (question: Question) => Promise<Answer>
 
-/** Checks may ask again once they know more; this many rounds are plenty for any honest chain of questions. */
+/** Checks may ask more once they know more; real chains of questions are much shorter. */
 const maxRounds = 6
 const parallel = 32
 
 /**
- * Asks until nobody has another question. What was `answered` before, by question, is not asked again. `allow` sees each
- * round before it is asked, and throws when it is too much.
+ * Asks until no check has another question. Skips questions in `answered`. `allow` sees each round first, and throws
+ * when it exceeds the budget.
  */
 export async function gatherAnswers(
   checks: readonly Pick<Check, 'ask'>[],
@@ -47,11 +47,11 @@ export async function gatherAnswers(
   return answersFrom(known)
 }
 
-/** Seconds for which GitHub's word about people's rights is kept: they may be this stale at a landing. */
+/** Rights may be this stale at a merge. */
 const rightsSeconds = 30
 /**
- * Which account has a login gives nobody a right that it lost: the account that acts is told anew each time, and one that
- * gave its login up does not have it any more. A login that nobody had may be had soon.
+ * Caching a login's account is safe because the account's rights are checked separately. Missing logins expire sooner
+ * because they may be registered soon.
  */
 const accountSeconds = { person: 3600, nobody: 300 } as const
 
@@ -80,14 +80,14 @@ function secondsToKeep(question: Question, answer: Answer): number {
   return answer.kind === 'person' || answer.kind === 'nobody' ? accountSeconds[answer.kind] : rightsSeconds
 }
 
-/** Answers from GitHub and registries: people's rights remembered for half a minute, their accounts for an hour. */
+/** People's rights are cached for half a minute, their accounts for an hour. */
 export function answerQuestions(forge: Forge, askRegistries: AskRegistries, store: Cache): Ask {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
       return askRegistries(question)
-    // Whether a comment was edited is asked when it is to be obeyed, not remembered from before.
+    // Whether a comment was edited must be current when its command is obeyed.
     if (question.kind === 'comment') return forge.answer(question)
-    // A check can be run again at any moment.
+    // A check can be rerun at any moment.
     if (question.kind === 'check-run') return forge.answer(question)
     const key = `${repositoryKey(forge.repository)} ${questionKey(question)}`.toLowerCase()
     const cached = (await store.getCached(peopleAnswers, [key])).get(key)
@@ -99,7 +99,6 @@ export function answerQuestions(forge: Forge, askRegistries: AskRegistries, stor
   }
 }
 
-/** Runs `work` over all items, at most `limit` at once. */
 export async function eachOf<T>(
   items: readonly T[],
   limit: number,

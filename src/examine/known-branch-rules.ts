@@ -1,5 +1,4 @@
-// What a branch demands, as it was read last: kept for an hour for each repository and branch, and read anew after GitHub
-// refused something. A cache: losing it costs a few requests.
+// Caches a branch's rules for an hour; they are read again after GitHub refuses something.
 import type { BranchRules } from '../gate/branch-rules.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
@@ -9,13 +8,13 @@ import { defineCache, type Cache } from '../ports/cache.ts'
 
 export interface KnownBranchRules {
   readonly rules: BranchRules
-  /** Absent: nobody knows. */
+  /** Absent: unknown. */
   readonly permissions?: TokenPermissions
   /** Milliseconds since the epoch. */
   readonly readAt: number
 }
 
-/** Settings of a branch change seldom, and who changed them looks at the next pull request. */
+/** Branch settings change seldom. */
 const keptSeconds = 3600
 
 export interface RuleMemory {
@@ -30,7 +29,7 @@ const space = defineCache<KnownBranchRules>('branch rules', {
     typeof stored === 'object' && stored !== null ? (stored as KnownBranchRules) : undefined,
 })
 
-/** `fresh`: what was read before does not count, as after a refusal. Rejects with a ForgeError or StoreError. */
+/** `fresh` ignores the cache, as after a refusal. Rejects with a ForgeError or StoreError. */
 export async function knownBranchRules(
   { forge, store, clock }: RuleMemory,
   branch: string,

@@ -1,4 +1,3 @@
-// What the choice of a landing method starts from, for one branch and its configuration.
 import type { Config } from '../config/config.ts'
 import { demandedChecks } from '../gate/demanded-checks.ts'
 import type { LandingInput } from '../gate/landing-demands.ts'

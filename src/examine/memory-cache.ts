@@ -1,4 +1,4 @@
-// A cache in this process's memory, for one run of a command. It is never emptied: what is kept are a few thousand answers.
+// An in-memory cache for one run of a command. It evicts nothing because a run keeps only a few thousand answers.
 import type { Cache, CacheSpace } from '../ports/cache.ts'
 import type { Clock } from '../ports/clock.ts'
 

@@ -1,5 +1,4 @@
-// Reads what is needed to tell what catalogs become when bundles are added to them: the templates of the result, and the
-// catalogs of the base that are rendered from them.
+// Reads the templates of the result and the catalogs of the base, to predict the catalogs after bundles are added.
 import type { TreeSha } from '../change/ids.ts'
 import { placeholderImage, type Becoming, type ImageName } from '../checks/bundles/becoming.ts'
 import { becomingOfDirectories } from '../checks/bundles/becoming-of-directories.ts'
@@ -39,9 +38,9 @@ export async function readBecoming(
   return found
 }
 
-/** A pull request that touches more is no release; each costs a rendering of its catalogs. */
+/** A release touches fewer. Each package costs rendering its catalogs. */
 const mostPackages = 20
-/** The largest public one has a quarter of this. Values beyond a bound are lost when it is amended (plain-json.ts). */
+/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const largestTemplate = 1024 * 1024
 
 async function readTemplate(

@@ -1,5 +1,5 @@
-// Reads the bundle directories that a change touches, and as much of their neighbours as tells where they stand among
-// them. From git's blobs, never checked out; what is made of a directory is kept by what is in it, and so costs once.
+// Reads the bundle directories that a change touches, and enough of their neighbors to place them in the upgrade graph.
+// Reads git blobs without a checkout and caches results by content.
 import type { ListedEntry } from '../change/path-change.ts'
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
@@ -39,7 +39,7 @@ const knownFacts = new LruMap<string, BundleFacts>(20_000, () => 1)
 const knownFindings = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
 const knownRendered = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(2_000, () => 1)
 
-/** Rejects with a GitError, and with TooLarge where the touched bundles are larger than is read. */
+/** Rejects with a GitError, and with TooLarge where the touched bundles exceed the limit. */
 export async function readBundleDirectories(
   { paths }: Pick<Change, 'paths'>,
   places: BundleDirectoryPlaces,
@@ -58,7 +58,7 @@ export async function readBundleDirectories(
   }
   const budget = { left: mostTouchedBytes }
   const found: PackageSources[] = []
-  // One after the other: each has many files, and they share a budget.
+  // Sequential, because they share a budget.
   for (const [directory, bundles] of [...touched].sort(([a], [b]) => (a < b ? -1 : 1)))
     found.push(
       await readPackage(
@@ -117,7 +117,7 @@ async function readPackage(
     ...(ciYamlBefore && { ciYamlBefore }),
   }
   const neighbours = { repository, cache: loader.cache ?? forgetfulCache }
-  // Settings alone say nothing of edges, unless they say how those are made: then no neighbour is read.
+  // Settings alone need no neighbors, unless they say how edges are made.
   const needsOthers =
     places.length > 0 || [...configs].some((path) => !path.endsWith('/ci.yaml')) || changesGraphMode(settings)
   const others = needsOthers ? await readNeighbours(neighbours, after, root, facts) : undefined
@@ -150,7 +150,7 @@ async function readPackage(
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
     templates: namesBelow(after, `${root}/catalog-templates/`),
   }
-  // What is nowhere among the directories may be in a catalog: those are opened only then.
+  // Opens catalogs only for versions that no directory has.
   const wanted = edgesToNowhere(sources)
   if (wanted.size === 0) return sources
   return {
@@ -159,7 +159,6 @@ async function readPackage(
   }
 }
 
-/** Versions whose release configuration is among these paths, sorted. */
 function configuredVersions(configs: ReadonlySet<string>): readonly string[] {
   return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
@@ -188,7 +187,7 @@ async function judgeDirectory(
   const files = await readFiles(repository, entries, root, budget)
   const made = {
     facts: bundleFacts(files),
-    // Which of the suites count is known only where the configuration is.
+    // The suites come from the configuration, so they are applied later.
     findings: validateBundle(files, { packedSize, suites }).findings,
     rendered: renderDirectory(files),
   }
@@ -199,10 +198,10 @@ async function judgeDirectory(
   return made
 }
 
-/** As catalogs of today have it: with the metadata of its ClusterServiceVersion instead of its objects. */
+/** Uses the metadata of the ClusterServiceVersion instead of its objects, as current catalogs do. */
 function renderDirectory(files: BundleFiles): RenderedBundle | undefined {
   const { bundle } = readRegistryBundle(files)
-  // Without an image opm leaves the objects; which one it will be is set where it is known.
+  // The image is set later; opm keeps the objects where it is empty.
   if (!bundle || migrationProblem(bundle, unknownImage) !== undefined) return undefined
   const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImage, { csvMetadata: true })
   return {
@@ -223,7 +222,6 @@ async function readSettings(
   return { path, text: await readText(repository, entry.oid) }
 }
 
-/** Which of the names the package's directories in catalogs have, and in which catalogs. */
 async function bundlesInCatalogs(
   wanted: ReadonlySet<string>,
   directory: string,

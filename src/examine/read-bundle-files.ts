@@ -1,18 +1,16 @@
-// The files of bundle directories in a tree of git: which there are, what tells one directory's content from another's, and
-// their bytes, within a budget.
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { ListedEntry } from '../change/path-change.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { TooLarge } from './looks/look-budget.ts'
 
-/** Of all touched bundles together: judging a megabyte takes about a tenth of a second. The largest public release has 3 MB. */
+/** Limit for all touched bundles. A megabyte takes about a tenth of a second; the largest public release has 3 MB. */
 export const mostTouchedBytes = 128 * 1024 * 1024
-/** One file of a bundle; the API server takes no object beyond a hundredth of this. */
+/** Per file. The API server's limit for an object is a hundredth of this. */
 const largestFile = 16 * 1024 * 1024
-/** Files that are asked for in one go: each way to git and back costs more than a small file. */
+/** Batched because each round trip to git costs more than a small file. */
 const readAtOnce = 8
-/** Files of a bundle's directory; links and submodules are the ownership check's to refuse. */
+/** Excludes links and submodules, which the ownership check rejects. */
 export function bundleEntries(entries: readonly ListedEntry[], root: string): readonly ListedEntry[] {
   return entries.filter(({ path, mode }) => path.startsWith(`${root}/`) && mode.startsWith('100'))
 }
@@ -20,7 +18,9 @@ export function bundleEntries(entries: readonly ListedEntry[], root: string): re
 export const hasManifest = (entries: readonly ListedEntry[], root: string): boolean =>
   entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
-/** What is in a directory, as text: the same wherever the directory lies. A name may hold anything, line ends too. */
+/**
+ * Identifies a directory's content regardless of its location. Names may contain any character, including line breaks.
+ */
 export function contentKey(entries: readonly ListedEntry[], root: string): string {
   return JSON.stringify(entries.map(({ path, oid }) => [oid, path.slice(root.length + 1)]))
 }

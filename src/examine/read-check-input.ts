@@ -1,5 +1,4 @@
-// The third stage: what the checks look at besides the change, from the repository and from what is remembered. What
-// people agreed to is not in it yet.
+// The third stage: reads the checks' other inputs, apart from reviews and commands, from the repository and memory.
 import { imageNames } from '../checks/bundles/becoming.ts'
 import { ownerFilePaths } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
@@ -29,7 +28,7 @@ export async function readCheckInput(
   const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
   const ownerPaths = ownerFilePaths(basePaths, change)
   return {
-    // Logins stay with the account they were first seen with: a login can be given up and registered again (T25).
+    // Logins stay with the account first seen, because a released login can be registered by another person (T25).
     accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
     snapshot,
     config,
@@ -58,7 +57,6 @@ export async function readCheckInput(
   }
 }
 
-/** Texts of owner files in both trees. Most are the same in both. */
 export async function readOwnerFiles(
   repository: ReadTree,
   trees: { readonly base: TreeSha; readonly result: TreeSha },

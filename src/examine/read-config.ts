@@ -1,4 +1,3 @@
-// The configuration at a tree: whoever wants to know what holds on a branch reads it here.
 import { allRules } from '../checks/all-rules.ts'
 import type { TreeSha } from '../change/ids.ts'
 import { foldersAbove } from '../change/layout/layout.ts'
@@ -10,7 +9,7 @@ import type { Finding } from '../findings/finding.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
-/** The configuration at a tree, with the id of what it came from. An unreadable one gives findings and closes the gate. */
+/** The configuration at a tree, with its digest. An unreadable one gives findings and blocks merging. */
 export async function readConfig(
   repository: ReadTree,
   tree: TreeSha,
@@ -28,15 +27,15 @@ async function readEntry(repository: ReadTree, { mode, oid }: TreeEntry): Promis
   try {
     return await repository.read(oid, mostConfigBytes)
   } catch (error) {
-    // What is too large to be read is not read as if nothing were there.
+    // A file that is too large must not count as missing.
     if (isGitError(error, 'too-large')) return 'too-large'
     throw error
   }
 }
 
 /**
- * What lies where the file would be, or above it; undefined where nothing does. A directory that is a link, or a
- * submodule, has the file on a checkout, and GitHub sees none: no absence to trust.
+ * Finds what replaces the file or a directory above it: behind a link or a submodule, a checkout may have the file
+ * though GitHub shows none, so it doesn't count as missing.
  */
 async function findInstead(repository: ReadTree, tree: TreeSha): Promise<NoConfigFile | undefined> {
   for (const folder of foldersAbove(configPath))

@@ -1,5 +1,4 @@
-// What the bundles of a package say of their place, of those that a change does not touch: a few fields of each. Read once
-// by any process, then kept by the ids of the blobs that say it.
+// Reads the few graph fields of a package's untouched bundles, cached by blob id across processes.
 import type { ListedEntry } from '../change/path-change.ts'
 import { createHash } from 'node:crypto'
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
@@ -11,10 +10,10 @@ import { LruMap } from './catalogs/lru-map.ts'
 import { TooLarge } from './looks/look-budget.ts'
 import { bundleEntries, contentKey, hasManifest, readFiles } from './read-bundle-files.ts'
 
-/** Of the neighbours that are read for one package; the largest public one has a third of this. */
+/** Per package; the largest public one needs a third of this. */
 const mostNeighbourBytes = 96 * 1024 * 1024
 
-/** The files that tell where a bundle stands: its annotations, and the file that is named like a ClusterServiceVersion. */
+/** The annotations, and the file that is named like a ClusterServiceVersion. */
 export function neighbourEntries(entries: readonly ListedEntry[], root: string): readonly ListedEntry[] {
   const its = bundleEntries(entries, root)
   const named = its.filter(({ path }) => /\/manifests\/[^/]*(?:clusterserviceversion|csv)[^/]*$/i.test(path))
@@ -25,12 +24,11 @@ export function neighbourEntries(entries: readonly ListedEntry[], root: string):
   )
 }
 
-/** Facts of a bundle that no package has had for a month are read again. */
 const keptSeconds = 30 * 24 * 3600
 /** Some hundred bytes each. */
 const knownFacts = new LruMap<string, BundleFacts>(20_000, () => 1)
 
-/** Raise the version when the facts of some bundle come out differently: test/examine/read-neighbours.test.ts. */
+/** Raise the version when the facts of a bundle change: test/examine/read-neighbours.test.ts. */
 export const neighbourFacts = defineCache<BundleFacts>('neighbours', {
   version: 1,
   read: (stored) => (isBundleFacts(stored) ? stored : undefined),
@@ -47,12 +45,11 @@ function isBundleFacts(stored: unknown): stored is BundleFacts {
   )
 }
 
-/** What facts are kept under: names and ids of all that was read for them. */
 function keyOf(wanted: readonly ListedEntry[], root: string): string {
   return createHash('sha256').update(contentKey(wanted, root)).digest('hex')
 }
 
-/** Keeps what a bundle says for when it is a neighbour; `files` are all of its directory, by their paths in it. */
+/** Stores a bundle's facts for later looks; `files` are all files of its directory, by relative path. */
 export async function keepNeighbour(
   cache: Cache,
   entries: readonly ListedEntry[],
@@ -73,7 +70,7 @@ export async function keepNeighbour(
   await cache.putCached(neighbourFacts, new Map([[key, facts]]), keptSeconds)
 }
 
-/** Facts of every bundle directory; those in `known` are not read. Undefined where they are too large together. */
+/** Facts of every bundle directory; skips those in `known`. Undefined where they exceed the size limit. */
 export async function readNeighbours(
   { repository, cache }: { readonly repository: ReadTree; readonly cache: Cache },
   entries: readonly ListedEntry[],
@@ -91,7 +88,7 @@ export async function readNeighbours(
     const wanted = neighbourEntries(all, its)
     const key = keyOf(wanted, its)
     const facts = knownFacts.get(key)
-    // In the order of the directories, whoever knew them first.
+    // Keeps the order of the directories.
     found.set(version, facts)
     if (facts === undefined) missing.set(version, { its, wanted, key })
   }
@@ -122,7 +119,6 @@ export async function readNeighbours(
   return new Map([...found].flatMap(([version, facts]) => (facts ? [[version, facts]] : [])))
 }
 
-/** What lies in each directory of a bundle. */
 function byVersion(
   entries: readonly ListedEntry[],
   root: string,

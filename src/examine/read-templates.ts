@@ -1,5 +1,5 @@
-// What the trees hold of the templates that a change touches, and of the catalogs rendered from them. The pairs come
-// from the base's configuration and ci.yaml files; what they say now from the merge result.
+// Reads the templates that a change touches and the catalogs rendered from them. The base's configuration and ci.yaml
+// files define the pairs; the merge result gives their content.
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
@@ -22,7 +22,7 @@ export interface TemplatePlaces {
   readonly config: Config
   readonly base: Side
   readonly result: Side
-  /** Links that lead to something else than before: a template can be one. */
+  /** Links whose target changes; a template can be a link. */
   readonly links?: readonly string[]
 }
 
@@ -31,14 +31,14 @@ interface Side {
   readonly paths: readonly string[]
 }
 
-/** The largest public template is a twentieth of this. */
+/** Twenty times the largest public template. */
 const largestTemplate = 4 * 1024 * 1024
-/** Rendering whole bundles takes about a second for each ten megabytes of them. */
+/** Rendering whole bundles takes about a second per ten megabytes. */
 const largestPatched = 4 * 1024 * 1024
 
 /**
- * Of all templates of one change, bytes and number: each megabyte costs a tenth of a second per round of questions, and
- * one blob can stand at any number of paths. Far above a change of every package of the largest public catalog.
+ * Limits for all templates of a change: a megabyte costs a tenth of a second per round of questions, and one blob can
+ * be at any number of paths. Far above a change of every package of the largest public catalog.
  */
 const mostTogether = { bytes: 16 * 1024 * 1024, templates: 2000 }
 
@@ -86,7 +86,7 @@ export async function readTemplates(
   )
 }
 
-/** The bytes of a catalog's only file on both sides, where it is not too large to be rendered for a patch. */
+/** Undefined where the file is too large to render for a patch. */
 async function onlyFile(
   own: Catalog | undefined,
   checkedIn: Catalog | undefined,
@@ -105,7 +105,7 @@ async function onlyFile(
   return before && after && { path, base: before, result: after }
 }
 
-/** A catalog that the base does not have: its bundles lie in the same package's directories of other catalogs. */
+/** For a catalog that the base lacks: its bundles are in the same package's directories of other catalogs. */
 async function siblings(catalog: string, layout: Layout, { loader, repository, base }: TemplatePlaces) {
   const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
   const found = await Promise.all(
@@ -114,7 +114,7 @@ async function siblings(catalog: string, layout: Layout, { loader, repository, b
   return found.filter((one) => one !== undefined)
 }
 
-/** Texts of the base's ci.yaml files that may speak of a touched path: a package's directories have one name. */
+/** Searches by directory name, because a package's directories share one name. */
 async function ciYamls(
   { repository, base }: TemplatePlaces,
   touched: readonly string[],
@@ -133,7 +133,7 @@ async function readTemplate(
   tree: TreeSha,
   path: string,
 ): Promise<TemplateState['source']> {
-  // New links are refused by the ownership check (T07); what renders the template follows those that are there.
+  // The ownership check rejects new links (T07); existing ones are followed.
   const entry = await repository.entry(tree, path)
   const isFile = entry?.mode.startsWith('100') === true
   const { file } = isFile ? { file: entry.oid } : await pathEnd(repository, tree, path)

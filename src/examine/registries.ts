@@ -1,5 +1,4 @@
-// The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
-// a budget for each look at a pull request.
+// The App's access to registries: the operator's credentials, cached answers, and a budget for each look.
 import type { AnswerTo, BundleAnswer, ImageAnswer, Question, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -12,15 +11,14 @@ import { readRegistryAccess } from '../registry/registry-access.ts'
 
 export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' | 'install' }>
 
-/** One look's way of asking registries: what it may ask is limited. Never rejects. */
+/** Registry access within one look's budget. Never rejects. */
 export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<AnswerTo[Q['kind']]>
 
 export interface Registries {
-  /** A fresh budget: what one look at a pull request may cost. */
   forOneLook(): AskRegistries
   /**
-   * Asks for one reference past what is remembered, so that what has gone is seen; pull requests are told of it, too.
-   * Never rejects for what a registry says.
+   * Asks past the cache to notice images that were deleted, and updates the cache for pull requests. Never rejects
+   * because of a registry's answer.
    */
   lookAgain(reference: string, signal: AbortSignalLike): Promise<ImageAnswer>
   close(): Promise<void>
@@ -29,24 +27,24 @@ export interface Registries {
 export interface RegistriesOptions {
   readonly clock: Clock
   readonly store: Cache
-  /** Says where credentials, mirrors and certificates are: see docs/operating.md. */
+  /** Credentials, mirrors and certificates: see docs/operating.md. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]
-  /** Of bundles for one look. Default: so many that a large change takes several looks. */
+  /** Bundle budget of one look. By default a large change takes several looks. */
   readonly bundles?: BundleBudget
-  /** Milliseconds that one look may wait for registries. Default: a minute and a half. */
+  /** Milliseconds that one look may wait for registries. Default: 90,000. */
   readonly lookTime?: number
-  /** True where those who read the answers are those whose credentials are used: on the command line. */
+  /** True where the readers of the answers own the credentials, as on the command line. */
   readonly showsAll?: boolean
 }
 
-// A registry that answers every question late, or asks for patience each time, must not keep a place in which other
-// pull requests could be looked at. What was asked goes on, and is remembered for the next look.
+// A slow registry must not block looks at other pull requests. Pending requests continue, and the next look uses their
+// cached answers.
 const defaultLookTime = 90_000
 /** Seconds. */
 const lateRetry = 30
 
-/** Rejects when a file of credentials or mirrors exists and cannot be used: to go on without it would hide that. */
+/** Rejects when a file of credentials or mirrors exists but is unusable, rather than ignoring it silently. */
 export async function openRegistries({
   clock,
   store,
@@ -88,7 +86,7 @@ export async function openRegistries({
   async function guarded(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
     if (showsAll || (await plain.isSeenByAll(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
-    // What an archive is refused for names what is in it.
+    // The reason can reveal the contents of a private archive.
     return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is refused' } : answer
   }
   return {
@@ -109,7 +107,7 @@ export async function openRegistries({
     },
     async lookAgain(reference, signal) {
       const answer = await remembered.plain.refresh(reference, signal)
-      // A digest is remembered for days: what is gone must be forgotten by those who asked for platforms, too.
+      // Answers about a digest stay cached for days, so a missing image must also clear the answer with platforms.
       if (ttlOf(reference, answer, defaultTtls) === defaultTtls.negative)
         await remembered.detailed.remember(reference, answer)
       return answer

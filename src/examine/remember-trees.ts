@@ -1,18 +1,16 @@
-// The trees that one look at a pull request is about: what it has listed and read of them is not asked of git again,
-// whoever wants it and however often. A look at ten thousand files is no ten thousand questions.
+// Caches what one look has listed and read of its trees, so that no file is read from git twice.
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { ListedEntry, TreeEntry } from '../change/path-change.ts'
 import { firstNotBefore } from '../change/sorted-paths.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
 export interface Known {
-  /** All files of whole trees, as the repository lists them. */
   readonly trees: ReadonlyMap<TreeSha, readonly ListedEntry[]>
-  /** What is read already, or on its way. */
+  /** Blobs that are read or being read. */
   readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
 }
 
-/** Reads what is not known from `repository`, and refuses what it would refuse. */
+/** Falls back to `repository`, with its limits and errors. */
 export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
   return {
     list: (tree, prefix = '') => {
@@ -31,13 +29,13 @@ export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): Re
   }
 }
 
-/** Entries are sorted: looking one up costs less than an index of them all. */
+/** Binary search: entries are sorted, and an index would cost more. */
 function entryIn(entries: readonly ListedEntry[], path: string): TreeEntry | undefined {
   const found = entries[firstNotBefore(entries, path, (entry) => entry.path)]
   return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
 }
 
-/** The entries below a directory: they stand together. */
+/** Entries below a directory are contiguous. */
 function below(prefix: string, entries: readonly ListedEntry[]): readonly ListedEntry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries

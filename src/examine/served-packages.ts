@@ -1,5 +1,5 @@
-// The packages that a change touches as a server would give them: the files that speak of them are read once more, whole,
-// for the facts of a catalog leave the manifests in it out.
+// The packages that a change touches, as a server would return them. Reads their files again in full because a
+// catalog's facts omit the manifests.
 import { servedCatalog } from '../catalog/api/served-catalog.ts'
 import { readServedFile, type ServedFile } from '../catalog/api/served-file.ts'
 import type { Catalog } from '../catalog/facts/catalog.ts'
@@ -12,13 +12,13 @@ import { hasInlineObjects } from '../checks/install/inline-bundle.ts'
 import { askOpmOf } from './ask-opm-of-change.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
-/** Packages over all catalogs, and bytes of their files: beyond either nothing more is served, and the check says so. */
+/** Limits over all catalogs. Beyond them nothing more is served, and the check reports it. */
 const most = { packages: 60, bytes: 64 * 1024 * 1024 }
 
-/** Milliseconds for opm in one look: it reads whole catalogs, and makes a cache of each. */
+/** Milliseconds for opm in one look. opm reads whole catalogs and builds a cache for each. */
 const opmTime = 15_000
 
-/** By the root of the catalog, then by package. Rejects with a GitError. */
+/** By catalog root, then by package. Rejects with a GitError. */
 export async function servedPackages(
   { catalogs }: Pick<Change, 'catalogs'>,
   look: ReadTree,
@@ -52,7 +52,7 @@ interface Place {
   readonly look: ReadTree
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
-  /** What was read of the catalog already, by path: one file may hold all of its packages. */
+  /** Files read so far, by path: one file may hold several packages. */
   readonly files: Map<string, ServedFile>
 }
 
@@ -86,7 +86,7 @@ async function serve(
 
   async function readFile(path: string): Promise<ServedFile | undefined> {
     const entry = await look.entry(tree, repositoryPath(root, path))
-    // What a link leads to is not looked for here.
+    // Links are not followed.
     if (entry?.mode.startsWith('100') !== true) return undefined
     const bytes = await look.read(entry.oid)
     left.bytes -= bytes.length
@@ -94,7 +94,6 @@ async function serve(
   }
 }
 
-/** Every file that says something of the package. */
 function filesOf(
   { packages, channels, bundles, deprecations, others }: Catalog,
   name: string,

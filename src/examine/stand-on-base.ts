@@ -1,5 +1,4 @@
-// The first stage: what holds where the pull request would be merged. Its base's tree and configuration, who pushed its
-// head as far as deliveries told, and the merge commit that would land, as an object.
+// The first stage: reads the base's tree and configuration, finds who pushed the head, and creates the merge commit.
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import { pathsOf } from '../change/patched-list.ts'
@@ -15,19 +14,17 @@ import { findLayout } from './find-layout.ts'
 import { readConfig } from './read-config.ts'
 
 export interface Standing {
-  /** With who pushed the head. */
+  /** Includes who pushed the head. */
   readonly snapshot: Snapshot
   readonly baseTree: TreeSha
   readonly entries: Awaited<ReturnType<Repository['list']>>
   readonly basePaths: readonly string[]
-  /** Where the catalogs lie at the base. */
   readonly baseLayout: Layout
   readonly config: Config
   readonly configDigest: string
   readonly configFindings: readonly Finding[]
   readonly epoch: number
   readonly merge: MergeOutcome
-  /** Commands that were decided on before. */
   readonly onRecord: readonly CommandRecord[]
 }
 
@@ -46,7 +43,6 @@ export async function standOnBase(
     baseRef,
     config: configDigest,
   })
-  // None of these waits for another's answer.
   const [merge, entries, onRecord] = await Promise.all([
     repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot, config.merge.message)),
     repository.list(baseTree),
@@ -69,9 +65,9 @@ export async function standOnBase(
 }
 
 /**
- * The snapshot with who pushed its head, as our deliveries told (T24). The author stands for what they pushed once,
- * whoever pushed it again. Where deliveries told of other heads, that of this one was lost or has yet to come: nobody is
- * taken for its pusher. Where none ever told, as without webhooks, the configuration says whether that matters.
+ * Adds who pushed the head, from webhook deliveries (T24). A head that its author once pushed stays the author's, even
+ * when another account pushes it again. If only other heads' deliveries arrived, the pusher is null. Without any
+ * deliveries, the configuration decides whether that matters.
  */
 async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory): Promise<Snapshot> {
   const { repository, pull, head, author } = snapshot

@@ -1,4 +1,3 @@
-// The real clock.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../ports/clock.ts'
 

@@ -1,6 +1,5 @@
-// Where the findings' lines stand on GitHub, and which of them have a fix. A finding's place is one of the merge result;
-// the base may have moved since the head was pushed, so lines are followed by content, blob against blob. Only files that
-// have findings are read.
+// Maps findings from the merge result to lines on GitHub, and finds their fixes. The base may have moved since the
+// push, so lines are matched by content. Reads only files with findings.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import { fixableRules, fixOf } from '../checks/fixes/fix-finding.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
@@ -26,16 +25,16 @@ export interface TracedFindings {
   readonly fixes: readonly ToldFix[]
 }
 
-/** More findings than this are in no comment, and few more on a check run. */
+/** Comments show fewer, and check runs few more. */
 const mostFindings = 300
 const mostFixes = 12
-/** Larger files are linked as a whole. */
+/** Findings in larger files link to the whole file. */
 const largestFile = 4 * 1024 * 1024
-/** GitHub's diff shows so many lines around each change, and takes comments on them. */
+/** GitHub's diff shows this many lines around each change and accepts comments on them. */
 const hunkContext = 3
 const mostChangedLines = 600
 
-/** Errors come first where not all can be followed. Rejects with a GitError. */
+/** Keeps errors first beyond the limit. Rejects with a GitError. */
 export async function traceFindings(
   findings: readonly Finding[],
   commits: Commits,
@@ -58,7 +57,7 @@ export async function traceFindings(
   const fixes: ToldFix[] = []
   for (const finding of placed) {
     const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
-    // The configuration is judged as it is on the base branch.
+    // The configuration is read from the base branch.
     const from = finding.rule === configUnreadable.id ? 'base' : 'result'
     await trace(file, line, endLine, from)
     if (fixes.length >= mostFixes || from === 'base' || !fixableRules.has(finding.rule)) continue
@@ -102,7 +101,7 @@ function openFiles({ head, base, result }: Commits, repository: Reads) {
   })
   const changedLines = keyed((_side: 'head', file: string) => linesInDiff(file))
 
-  /** The head's lines that GitHub's diff of the pull request shows; undefined where that cannot be told. */
+  /** Undefined where the diff is unknown. */
   async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
     const [met, ...others] = await repository.mergeBases(base, head)
     if (met === undefined || others.length > 0) return undefined
@@ -115,7 +114,7 @@ function openFiles({ head, base, result }: Commits, repository: Reads) {
     if (edits === undefined) return undefined
     const shown = new Set<number>()
     for (const { new: at, kind } of edits) {
-      // What goes lay between two lines of the new text: below it, the diff begins to count with the next one.
+      // A removal is between two lines of the new text, so the context below it starts one line earlier.
       const below = kind === '+' ? at + hunkContext : at + hunkContext - 1
       for (let line = at - hunkContext; line <= below; line++) shown.add(line + 1)
     }
@@ -161,7 +160,6 @@ async function readSmall(
   }
 }
 
-/** Asks once for each pair. */
 function keyed<Side extends string, Value>(
   make: (side: Side, file: string) => Promise<Value>,
 ): (side: Side, file: string) => Promise<Value> {

@@ -1,5 +1,5 @@
-// What came to the base branch since a pull request was made that is why its channel has two heads now: which commit brought
-// the other one. Looks at the files of such findings alone, and at few commits.
+// Finds the commit on the base branch that brought a channel's second head after the pull request was made. Reads only
+// the files of such findings and few commits.
 import { readFile } from '../catalog/load/read-file.ts'
 import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type { BlobSha, CommitSha } from '../change/ids.ts'
@@ -10,7 +10,7 @@ import type { Repository } from '../ports/repository.ts'
 
 type Reads = Pick<Repository, 'treeOf' | 'entry' | 'read' | 'mergeBases' | 'firstParents'>
 
-/** A branch that moved by more is told of by nobody. */
+/** No commit is named when the branch moved further. */
 const mostCommits = 60
 const mostFindings = 3
 const largestFile = 4 * 1024 * 1024
@@ -52,7 +52,6 @@ function has(entries: readonly ChannelEntry[] | undefined, name: string): boolea
   return entries?.some((entry) => entry.name === name) === true
 }
 
-/** The first commit of the branch, from the oldest on, that has the entry. */
 async function broughtBy(
   name: string,
   channel: string,
@@ -70,7 +69,6 @@ async function broughtBy(
 
 type EntriesAt = (commit: CommitSha, file: string) => Promise<ReadonlyMap<string, readonly ChannelEntry[]>>
 
-/** The channels of a file, by package and name; each content is read once. */
 function entriesReader(repository: Reads): EntriesAt {
   const read = new Map<BlobSha, ReadonlyMap<string, readonly ChannelEntry[]>>()
   return async (commit, file) => {

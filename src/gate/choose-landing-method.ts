@@ -1,6 +1,5 @@
-// Chooses how a pull request gets onto its branch, from what the branch demands. Pure; docs/landing.md has the table in
-// words, and its test has it row by row. Where nobody knows what GitHub does with a push, GitHub itself merges. This
-// decides how, never whether: that is decide.ts.
+// Chooses how a pull request reaches its branch; decide.ts decides whether it does. docs/landing.md has the table in
+// words. Where the effect of a push is unknown, GitHub merges.
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
 import { conditionsOf, doubtsOf, fasterWays } from './landing-advice.ts'
 import type { LandingMethod, LandingPlan } from './landing-method.ts'
@@ -59,7 +58,7 @@ function queued(
     return none(
       `the branch takes changes through its merge queue alone, and merge.method is ${wanted}: choose auto or queue`,
     )
-  // GitHub merges a group as soon as what is required of it is there: without our checks, what nobody has validated.
+  // GitHub merges a group as soon as its required checks pass: without ours, it would merge what we have not validated.
   if (own.length === 0)
     return none(
       `the merge queue does not wait for this App's checks: require ${quoted(checksToRequire)} of App ${app} on the branch`,
@@ -68,13 +67,13 @@ function queued(
   return { method: { kind: 'queue' }, because, missing: [] }
 }
 
-/** The push where it works; GitHub's own merge where it does not, or where nobody knows. */
+/** Prefers a push; falls back to GitHub's own merge where a push fails or its effect is unknown. */
 function chooseAlone(input: LandingInput, demands: Demands): Choice {
   const obstacles = [...demands.noPush, ...demands.doubtful]
   if (obstacles.length === 0) return pushed(input, demands)
   const best = (['merge', 'squash', 'rebase'] as const).find((method) => demands.methods.includes(method))
   if (best !== undefined) return mergedByGitHub(input, demands, best, obstacles.join('; '))
-  // A doubt is no refusal: a push that GitHub refuses changes nothing.
+  // A push that GitHub refuses changes nothing, so doubt alone does not rule it out.
   if (demands.noPush.length === 0) return pushed(input, demands)
   const allowed = listed(input.rules.mergeMethods) || 'none'
   return none(
@@ -82,7 +81,6 @@ function chooseAlone(input: LandingInput, demands: Demands): Choice {
   )
 }
 
-/** What a maintainer can allow, so that GitHub's own merge fits. */
 function wayOut({ linearHistory, signatures }: BranchRules): string {
   if (linearHistory && signatures)
     return 'GitHub lets only the author of a pull request squash it under signatures: do not require both on this branch'
@@ -109,7 +107,7 @@ function mergedByGitHub(
   why: string,
 ): Choice {
   if (!methods.includes(method)) return none(notAllowed(rules, method))
-  // Behind its base GitHub expects all checks anew, however green they are.
+  // When the head is behind its base, GitHub expects all checks again, even if they passed.
   if (mustBeUpToDate(rules) && pull?.containsBase === false)
     return none(
       `the pull request is behind its base, GitHub must merge it (${why}), and the branch demands that it is up to date: update it, or switch that demand off`,
@@ -132,7 +130,7 @@ function notAllowed(rules: BranchRules, method: MergeMethod): string {
   return `merge.method is ${method}, and ${fault}: allow it, or choose another method`
 }
 
-/** What shuts the branch whatever the method. */
+/** Reasons why no method can merge into the branch. */
 function closures({
   rules,
   app,
@@ -165,7 +163,7 @@ function closures({
   ]
 }
 
-/** Checks of our names that do not count when we report them. The other App may be another catalog-bot, so they can pass. */
+/** Our checks that do not count when we report them. The other App may be another catalog-bot, so they can pass. */
 function checksOfOtherApps({ rules, app, ownChecks }: LandingInput): string[] {
   return rules.checks.required
     .filter((check) => ownChecks.includes(check.name) && check.app !== undefined && check.app !== app)

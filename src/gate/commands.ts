@@ -1,6 +1,5 @@
-// What becomes of the commands in a pull request's comments: who may give which, what each is bound to, and what is
-// remembered of it. Pure: comments, rights and memory in, decisions out. A decision is recorded under the comment's
-// id before anything else happens, so a command works once (I18).
+// Decides on the commands in a pull request's comments. A decision is recorded under the comment's id before it takes
+// effect, so a command works once.
 import { parseComment } from '../change/command.ts'
 import type { Command, CommandName } from '../change/command.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
@@ -16,113 +15,110 @@ import type { Answers, Question, Unknown } from '../checks/questions.ts'
 import type { StopKind } from './landing-stop.ts'
 import { once } from '../findings/once.ts'
 
-/** A head that our comment named, in its epoch. */
+/** A head that our comment showed. */
 export interface ShownHead {
   readonly head: CommitSha
   readonly epoch: number
-  /** When, by GitHub's clock: ISO 8601 in UTC, as comments carry it. */
+  /** ISO 8601 in UTC, by GitHub's clock. */
   readonly at: string
-  /** The id of what the change did, as our comment named it. Absent: it was shown before comments named that. */
+  /** The id of what the change did. Absent: our comments did not include it yet. */
   readonly change?: string
 }
 
-/** What became of one command; the comment's id is its key. */
+/** The outcome of one command, keyed by the comment's id. */
 export interface CommandRecord {
   readonly comment: number
   readonly command: CommandName | 'unclear'
   readonly user: UserId
   readonly login: string
-  /** `done`: it took effect. `denied`: no right. `stale`: it was about another state than the present one. `unclear`: not understood. */
+  /**
+   * `done`: took effect. `denied`: no right. `stale`: for another state of the pull request. `unclear`: not understood.
+   */
   readonly outcome: 'done' | 'denied' | 'stale' | 'unclear'
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For what says yes to something: what the change did then, as coverage() says it, and the configuration's digest. */
+  /** For approvals: what the change did then (see coverage()), and the configuration's digest. */
   readonly config?: string
   readonly covers?: Coverage
-  /** For `freeze` and `thaw`: the branch, why, and which stops a thaw ends. */
+  /** For `freeze` and `thaw`. */
   readonly stop?: StopWords
-  /** For `override`: the rule, and why. */
+  /** For `override`. */
   readonly override?: OverrideWords
-  /** For `rollback`: what was asked for and, where it was understood, the image that the tags are to name. */
+  /** For `rollback`. */
   readonly rollback?: RollbackWords
 }
 
-/** Which rule a maintainer lets the change pass in spite of, and why. */
 export interface OverrideWords {
   readonly rule: string
-  /** Anybody's words: escaped where they are shown. */
+  /** Untrusted text: escape it where it is shown. */
   readonly reason: string
 }
 
 export interface RollbackWords {
-  /** Anybody's words: escaped where they are shown. */
+  /** Untrusted text: escape it where it is shown. */
   readonly words: string
   readonly image?: string
   readonly tag?: string
   readonly digest?: string
-  /** Why it was not understood. */
   readonly why?: string
 }
 
-/** What a maintainer wants of a branch. */
 export interface StopWords {
   /** Absent: every branch. */
   readonly branch?: string
-  /** Anybody's words: escaped where they are shown. */
+  /** Untrusted text: escape it where it is shown. */
   readonly reason: string
-  /** The stops that are meant: one that an audit ordered is ended by name alone. */
+  /** The stops to end. A stop that an audit ordered ends only when it is named. */
   readonly kinds: readonly StopKind[]
 }
 
 export interface CommandInput {
-  /** The same input as the checks get; its snapshot is read anew when a command is carried out (T29). */
+  /** The checks' input. Its snapshot is read again before a command takes effect. */
   readonly check: CheckInput
   readonly shown: readonly ShownHead[]
-  /** The id of what the change does now, as our comments name it. */
   readonly change: string
-  /** Commands on record for this pull request. */
   readonly records: readonly CommandRecord[]
-  /** Commands that each account gave in this repository within the last hour, by its id. */
+  /** Commands per account id in this repository within the last hour. */
   readonly recent?: ReadonlyMap<number, number>
 }
 
 export interface CommandDecision {
   readonly record: CommandRecord
   readonly reaction: '+1' | '-1' | 'eyes' | 'confused'
-  /** For people: why it had no effect, or what to do instead. */
+  /** Why it had no effect, or what to do instead. */
   readonly answer?: string
 }
 
-/** Commands per account and hour: more than anybody needs, fewer than would keep others waiting (T46). */
+/** Commands per account and hour: enough for real use, and low enough that one account cannot block others. */
 const perHour = 30
 
-/** Who may give a command. `say`: the author, owners of what is changed, and maintainers. */
+/** Who may give a command. `say`: the author, owners of the changed packages, and maintainers. */
 const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder' | 'maintainers'>> = {
   help: 'everybody',
   recheck: 'say',
   hold: 'say',
-  // Whoever holds it, or a maintainer: an owner does not lift another's objection.
+  // Only the person who holds it, or a maintainer: an owner cannot lift someone else's objection.
   unhold: 'holder',
   approve: 'owners',
   merge: 'owners',
-  // They are about everybody's pull requests.
+  // They affect all pull requests.
   freeze: 'maintainers',
   thaw: 'maintainers',
-  // It costs a build and a place in a registry, which strangers do not get of us.
+  // It costs a build and registry space, so outsiders may not use it.
   preview: 'owners',
-  // It runs what the author wrote, on a cluster of the operator's.
+  // It runs the author's code on the operator's cluster.
   'test-install': 'maintainers',
-  // What users get is everybody's matter.
+  // It affects all users.
   rollback: 'maintainers',
-  // The rules are the repository's, and whoever looks after it answers for what they do not stop.
+  // Maintainers set the repository's rules, so they answer for exceptions.
   override: 'maintainers',
 }
 
-/** Given on what is merged or closed, too: the pull request that broke a catalog is merged when that shows. */
+/** Also allowed on closed pull requests: a broken catalog often shows only after the merge. */
 const afterClosing: ReadonlySet<CommandName> = new Set(['rollback'])
 
-/** What must be known to decide on the commands. Empty when there is nothing to decide. */
+/** The questions to answer before deciding. Empty when there is no command to decide on. */
 export function askCommands(input: CommandInput, answers: Answers): readonly Question[] {
   const asked = new Map<string, Question>()
   const listening: Answers = {
@@ -131,14 +127,14 @@ export function askCommands(input: CommandInput, answers: Answers): readonly Que
       return answers.get(question)
     },
   }
-  // All at once: one command after the other would be as many ways to GitHub and back.
+  // Collects all questions at once to save round trips to GitHub.
   walkCommands(input, listening, { stops: false })
   return [...asked.values()]
 }
 
 /**
- * Decides on every command that is not on record, in the order of the comments. A command whose giver's rights are
- * not known yet is left for later, and with it those after it: their order means something.
+ * Decides on each unrecorded command, in comment order. Stops at the first one whose author's rights are not known yet,
+ * because order matters.
  */
 export function decideCommands(input: CommandInput, answers: Answers): Decided {
   return walkCommands(input, answers, { stops: true })
@@ -149,7 +145,7 @@ interface Decided {
   readonly open: readonly Unanswered[]
 }
 
-/** `stops`: whether to end at the first command that cannot be decided on yet. */
+/** `stops`: whether to end at the first undecidable command. */
 function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops: boolean }): Decided {
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
@@ -160,7 +156,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
     if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // An edited comment commands nothing: maintainers edit everybody's, and a year-old one could fire today (T29).
+    // Ignore edited comments: maintainers can edit anyone's, and a year-old comment could take effect today.
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseComment(comment.body)
     if (parsed.kind === 'none') continue
@@ -240,7 +236,7 @@ function mayGive(
     case 'say':
       return isAuthor ? { kind: 'yes' } : authorisation().hasSay(account)
     case 'owners':
-      // An author's own yes approves nothing; it confirms who pushed the head (T24).
+      // Authors cannot approve their own change; they only confirm who pushed the head.
       return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().hasSay(account)
     case 'holder':
       return heldBy(records, input.check)?.user === person.id
@@ -258,9 +254,9 @@ type Meant =
 const branchName = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
 
 /**
- * What /freeze and /thaw are about: `[branch] [reason]` and `[branch] [audit]`. Without a branch it is the one that the pull
- * request is for; `all` is every one. The first word is a branch where there is such a branch. Absent where a thaw names none: whoever
- * misspells one must not open another.
+ * Parses `/freeze [branch] [reason]` and `/thaw [branch] [audit]`. The default is the pull request's base branch; `all`
+ * means every branch. The first word counts only if that branch exists. A thaw with an unknown branch has no `stop`, so
+ * a typo cannot open another branch.
  */
 function whichBranch({ name, words = '' }: Command, { check }: CommandInput, answers: Answers): Meant {
   if (name !== 'freeze' && name !== 'thaw') return { kind: 'known' }
@@ -360,9 +356,8 @@ function carryOut(
 }
 
 /**
- * Why a command is not about the present state, undefined when it is. Without a commit it means the head that we had
- * shown last when the comment was written, never the one that is there when it is carried out (T20). A commit
- * that is given must be the head's own beginning (T50), and written in the present epoch (T21).
+ * Why a command does not fit the present state; undefined when it does. Without a commit it means the head that we had
+ * last shown when the comment was written. A given commit must be a prefix of the head, from the present epoch.
  */
 function whyStale(
   command: Command,
@@ -373,7 +368,7 @@ function whyStale(
   const epoch = check.epoch ?? 0
   const words = wordsFor(command, head)
   const ask = `comment "${words}" for the current commit`
-  // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
+  // GitHub's times have whole seconds, so a head shown in the same second may be later than the comment.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.epoch - b.epoch))
@@ -388,17 +383,17 @@ function whyStale(
   return undefined
 }
 
-/** How a command is given again, for the head that is there now. */
+/** The same command for the present head. */
 function wordsFor({ name, words = '' }: Command, head: CommitSha): string {
   if (name === 'override') return `/override ${words}`
   return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
 }
 
 const overrideWords = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
-/** What the comment, the merge's message and the records keep of a reason. */
+/** Limit for the comment, the merge message and the records, in characters. */
 const longestReason = 300
 
-/** What /override asks for, or why that cannot be had. */
+/** The override that was asked for, or why it is not allowed. */
 function overrideOf({ words = '' }: Command): OverrideWords | string {
   const { rule, reason } = overrideWords.exec(words)?.groups ?? {}
   if (rule === undefined || reason === undefined) return 'write /override RULE because REASON'
@@ -431,8 +426,8 @@ function record(
 }
 
 /**
- * Approvals by command. The comment must still be there as it was: deleted or edited, it says nothing any more
- * (I4). Whoever asked for changes later takes their yes back; that is the check's to see.
+ * Approvals by command. A deleted or edited comment no longer counts. The check handles approvers who later request
+ * changes.
  */
 export function approvalsFromCommands(
   records: readonly CommandRecord[],
@@ -457,18 +452,16 @@ export function approvalsFromCommands(
     }))
 }
 
-/** Who holds the pull request back by command, if anybody does. */
 export interface Hold {
   readonly user: UserId
   readonly login: string
-  /** It was lifted, but for something else than the pull request does now. */
+  /** Someone lifted the hold, but for another state of the change. */
   readonly isBack: boolean
 }
 
 /**
- * Who holds the pull request back by command. A hold outlives everything; lifting it is a yes like any other, so it
- * is for one state and for what the change did in it. `check` is undefined where nothing can be compared, as in a
- * conflict: then having lifted it is enough, for nothing lands.
+ * Who holds the pull request by command. A hold survives new pushes; lifting it counts for one state only. `check` is
+ * undefined where nothing can be compared, as in a conflict; then any lift counts, because nothing is merged.
  */
 export function heldBy(records: readonly CommandRecord[], check: CheckInput | undefined): Hold | undefined {
   const inOrder = records
@@ -481,7 +474,7 @@ export function heldBy(records: readonly CommandRecord[], check: CheckInput | un
   return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
 }
 
-/** Who asked for this very state to land, if anybody did. */
+/** Who asked to merge this exact state. */
 export function mergeRequestedBy(
   records: readonly CommandRecord[],
   check: CheckInput,
@@ -492,8 +485,8 @@ export function mergeRequestedBy(
 }
 
 /**
- * What comments still command, by their ids. Edited or deleted ones command nothing; the second within which an edit
- * does not show was over when the command was taken, or else its words show that it is another now.
+ * The commands that comments still give, by comment id. Edited comments give none. GitHub's times hide an edit within
+ * the same second, so callers compare the words.
  */
 function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, Command> {
   const said = new Map<number, Command>()
@@ -504,7 +497,7 @@ function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, Command
   return said
 }
 
-/** Whether what somebody said yes to by a command is what there is now, and they still say so. */
+/** Whether the approved state is still the present one, and the comment still gives the command. */
 export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
   const { snapshot, epoch = 0 } = check
   return (
@@ -517,7 +510,7 @@ export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
   )
 }
 
-/** Whether a comment gives the command that was taken from it, words and all. */
+/** Whether a comment still gives the recorded command with the same words. */
 function isStillSaid({ command, override }: CommandRecord, said: Command | undefined): boolean {
   if (said?.name !== command) return false
   if (override === undefined) return command !== 'override'

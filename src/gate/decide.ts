@@ -1,5 +1,5 @@
-// The gate: findings and a snapshot in, a verdict with reasons out. The only place that mints a merge permit,
-// and it does so when nothing at all speaks against it: what is empty, unknown or missing is never a yes (I12).
+// Turns findings and a snapshot into a verdict. The only code that creates a merge permit, and only when nothing speaks
+// against the merge: empty, unknown or missing input never counts as a yes.
 import type { CheckOutcome, Waiting } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
@@ -19,34 +19,30 @@ export type MergeOutcome =
 export interface GateInput {
   readonly snapshot: Snapshot
   readonly config: Config
-  /** Digest of the configuration at `snapshot.base`. */
   readonly configDigest: string
   readonly merge: MergeOutcome
-  /** How many paths the result changes. */
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
-  /** How the checks of other Apps stand that the configuration requires. One that is absent is not a pass. */
+  /** Results of other Apps' required checks. An absent one does not pass. */
   readonly required?: readonly RequiredAnswer[] | undefined
-  /** The stops in force on the base branch. */
   readonly stopped?: readonly LandingStop[] | undefined
-  /** GitHub refused to merge this pull request as it is, in its own words. */
+  /** GitHub's words when it refused to merge this pull request. */
   readonly refused?: string | undefined
-  /** Who put this pull request on hold by command, if somebody did. */
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
-  /** Who removed this head from GitHub's merge queue, where nobody asked for the merge again since. */
+  /** Who removed this head from GitHub's merge queue, unless someone asked for the merge again since. */
   readonly removedBy?: string | undefined
-  /** Who asked with /merge for this very state to land, if somebody did: for repositories without automatic merging. */
+  /** Who asked to merge this exact state with /merge, for repositories without automatic merging. */
   readonly requestedBy?: string | undefined
 }
 
-/** How strongly a reason speaks: the verdict is that of its strongest reason. */
+/** The strongest reason decides the verdict. */
 const weight: Readonly<Record<VerdictKind, number>> = { blocked: 3, unknown: 2, wait: 1, merge: 0 }
 
 interface Weighed extends Reason {
   readonly kind: VerdictKind
 }
 
-/** Decides on one pull request. Pure: the same input gives the same verdict; nothing here is remembered. */
+/** Decides on one pull request. Pure: the same input gives the same verdict. */
 export function decide(input: GateInput): Verdict {
   const { snapshot, merge, outcomes } = input
   const required = [...reasonsOfRequired(input.config.merge.requires, snapshot.head, input.required)]
@@ -74,7 +70,7 @@ export function decide(input: GateInput): Verdict {
   if (kind === 'unknown') return { ...verdict, retryAfter: soonest(outcomes) }
   const others = outcomes.some(({ unanswered }) => unanswered.length > 0) ? [soonest(outcomes)] : []
   if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredSeconds, ...others) }
-  // What an optional check could not find out is asked again as long as the pull request waits for something else.
+  // Ask an optional check's open questions again as long as the pull request waits for something else.
   if (kind !== 'merge' || merge.kind !== 'clean')
     return kind === 'wait' && others[0] !== undefined ? { ...verdict, retryAfter: others[0] } : verdict
   return {
@@ -93,8 +89,8 @@ export function decide(input: GateInput): Verdict {
 }
 
 /**
- * The verdict on what cannot be checked: it is too large, or git does not take it. Final: it needs a change, and asking again
- * makes no sense. Never a permit: nothing of it was judged.
+ * The verdict on a pull request that we cannot check because it is too large or git rejects it. Final: retrying does
+ * not help. Never a permit.
  */
 export function refuseUnjudged(
   { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
@@ -112,12 +108,11 @@ export function refuseUnjudged(
   }
 }
 
-/** Why a pull request that costs more than its budget is blocked. */
 export function tooLargeReason(why: string): Reason {
   return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
 }
 
-/** Why a pull request is blocked whose commits git refuses to fetch. `why`: an object and git's word for what it has. */
+/** `why`: an object and git's name for the defect. */
 export function malformedReason(why: string): Reason {
   return { code: 'malformed', text: `git refuses the commits of this pull request: ${why}` }
 }
@@ -185,7 +180,7 @@ function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed>
     yield reason('wait', 'empty', 'the pull request changes no file of the base branch')
 }
 
-/** Every demanded check must have finished: a check that is absent is not a check that passed. */
+/** Every required check must have finished; an absent check does not pass. */
 function* reasonsOfChecks({ outcomes, config, requestedBy }: GateInput): Generator<Weighed> {
   const demanded = demandedChecks(config)
   for (const id of demanded) {
@@ -210,17 +205,17 @@ function reason(kind: VerdictKind, code: ReasonCode, text: string, who?: readonl
   return { kind, code, text, ...(who && who.length > 0 && { who }) }
 }
 
-/** Seconds until the first unanswered question may be asked again; a minute where nobody says. */
+/** Seconds until the first open question may be asked again; 60 by default. */
 function soonest(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )
-  // There can be more of them than a call takes arguments.
+  // Not `Math.min(...waits)`: there can be more than a call takes arguments.
   const first = waits.reduce((least, wait) => Math.min(least, wait), Infinity)
   return first === Infinity ? 60 : Math.max(1, first)
 }
 
-/** Who can move a verdict on, each named once, in order of first mention. */
+/** Who can unblock a verdict, without duplicates, in order of first mention. */
 export function unblockers(waiting: readonly Waiting[]): readonly string[] {
   return [...new Set(waiting.flatMap((open) => open.who))]
 }

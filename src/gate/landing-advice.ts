@@ -1,5 +1,5 @@
-// What maintainers are told beside the method: what GitHub wants of each pull request, what would be faster or more
-// exact, and what is not known. Clauses without a full stop; src/messages/landing-plan.ts makes pages of them.
+// Advice for maintainers beside the chosen method, as clauses without a full stop; src/messages/landing-plan.ts formats
+// them.
 import type { BranchRules } from './branch-rules.ts'
 import { allows, comparesTrees, listed, mustBeUpToDate, namesOf } from './landing-demands.ts'
 import type { Demands, LandingInput } from './landing-demands.ts'
@@ -74,7 +74,7 @@ export function fasterWays(
   ]
 }
 
-/** A: nobody but the App moves the branch. B: nothing moves it without our checks. Both are in recommended-rulesets.ts. */
+/** A: only the App moves the branch. B: our checks are required. Both are in recommended-rulesets.ts. */
 function missingRulesets(
   { rules, app, ownChecks, checksToRequire = ownChecks }: LandingInput,
   method: LandingMethod | undefined,

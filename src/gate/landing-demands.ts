@@ -1,47 +1,37 @@
-// What the rules of a branch mean for one landing, sorted: whose checks are required, what stands against a push, by which
-// methods GitHub itself could merge.
+// Which of a branch's rules allow a push, and which allow GitHub's own merge methods.
 import type { BranchRules, MergeMethod, RequiredCheck } from './branch-rules.ts'
 
-/** `merge.method` of the configuration. */
 export type WantedMethod = 'auto' | 'push' | MergeMethod | 'queue'
 
-/** What a token may do, as GitHub names it: `contents: write`. */
 export type TokenPermissions = Readonly<Record<string, string | undefined>>
 
 export interface LandingInput {
   readonly rules: BranchRules
   readonly wanted: WantedMethod
-  /** Undefined: nobody said. */
+  /** Undefined: unknown. */
   readonly permissions: TokenPermissions | undefined
-  /** Our App's id. */
   readonly app: number
-  /** The names of the checks that we report on pull requests. */
   readonly ownChecks: readonly string[]
-  /** Those of them that the branch should require. Absent: all. */
+  /** The subset that the branch should require. Absent: all. */
   readonly checksToRequire?: readonly string[]
-  /** The one pull request that is to land; absent: any, as for a page about the branch. */
+  /** Absent: any pull request, as for a page about the branch. */
   readonly pull?:
     | {
-        /** Whether its head contains the tip of its base. */
         readonly containsBase: boolean
-        /** Whether it changes anything below `.github/workflows/`. */
         readonly editsWorkflows?: boolean
       }
     | undefined
 }
 
 export interface Demands {
-  /** Required checks that we report. */
   readonly own: readonly RequiredCheck[]
-  /** Those that others do. */
   readonly foreign: readonly RequiredCheck[]
-  /** Our checks must stand on the merge itself before it is pushed. */
+  /** Our checks must be on the merge commit before it is pushed. */
   readonly checksFirst: boolean
-  /** Why no push of this merge is taken. */
   readonly noPush: readonly string[]
-  /** Why a push may be refused: nobody knows. */
+  /** Why GitHub may refuse a push; its behavior is not documented. */
   readonly doubtful: readonly string[]
-  /** The methods by which GitHub itself can merge under all of the rules. */
+  /** The methods by which GitHub can merge under all rules. */
   readonly methods: readonly MergeMethod[]
 }
 
@@ -51,9 +41,9 @@ export function demandsOf(input: LandingInput): Demands {
     ownChecks.includes(check.name) && (check.app === undefined || check.app === app)
   const own = rules.checks.required.filter(isOwn)
   const foreign = rules.checks.required.filter((check) => !isOwn(check))
-  // The documented leniency: checks of a head that contains its base count for the merge of both.
+  // GitHub documents that checks of a head that contains its base count for the merge.
   const isBehind = pull?.containsBase !== true
-  // A merge of such a head has the head's own tree, which GitHub has already.
+  // The merge of such a head has the head's tree, which GitHub already has.
   const needsTemporaryBranch = isBehind && (own.length > 0 || rules.signatures)
   return {
     own,
@@ -86,7 +76,7 @@ export function demandsOf(input: LandingInput): Demands {
   }
 }
 
-/** Whether a head must contain the tip of its base. GitHub: the setting has no effect without a required check. */
+/** Whether a head must contain the tip of its base. The setting has no effect without a required check. */
 export const mustBeUpToDate = ({ checks }: BranchRules): boolean =>
   checks.strict && checks.required.length > 0
 
@@ -94,7 +84,7 @@ export const mustBeUpToDate = ({ checks }: BranchRules): boolean =>
 export const comparesTrees = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)
 
-/** What nobody said is not taken for a lack: GitHub refuses by itself. */
+/** Unknown permissions count as granted: GitHub refuses what they do not allow. */
 export function allows(
   permissions: TokenPermissions | undefined,
   name: string,

@@ -1,30 +1,28 @@
-// A stop: nothing is merged into a branch until it ends. Who ordered it, why, and when it ends. Pure; kept by the store.
+// A stop: nothing is merged into a branch until it ends.
 import { isoTime } from '../findings/iso-time.ts'
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
 /**
- * `frozen`: people wanted it. `audit`: a branch does not hold what was validated. `refused`: the branch's settings do not
- * let us merge; this one alone ends by itself.
+ * `frozen`: people ordered it. `audit`: a branch has content that was not validated. `refused`: the branch's settings
+ * reject our merges; only this kind expires.
  */
 export type StopKind = 'frozen' | 'audit' | 'refused'
 
-/** Who stops or resumes. */
 export type StopAuthor =
   | {
       readonly kind: 'person'
       readonly login: string
       readonly user: UserId
-      /** The comment with the command: it works once. */
+      /** The comment with the command, which works once. */
       readonly comment: number
     }
-  /** An account of the machine on which the command line ran. */
+  /** The local account that ran the command line. */
   | { readonly kind: 'command-line'; readonly user: string }
-  /** Somebody who is signed in on the status pages. */
   | { readonly kind: 'page'; readonly login: string; readonly user: UserId }
   | { readonly kind: 'bot' }
 
-/** What a stop is about: no branch means every branch of the repository. */
+/** No branch means every branch of the repository. */
 export interface StopPlace {
   readonly repository: RepositoryName
   readonly branch?: string | undefined
@@ -32,36 +30,33 @@ export interface StopPlace {
 
 export interface StopOrder extends StopPlace {
   readonly kind: StopKind
-  /** Text of others: to be escaped where it is shown. */
+  /** Untrusted text: escape it where it is shown. */
   readonly reason: string
   readonly by: StopAuthor
-  /** What caused it. */
   readonly pull?: PullNumber | undefined
   readonly commit?: CommitSha | undefined
-  /** For `refused`: when one merge is tried again, in milliseconds since the epoch. */
+  /** For `refused`: when to retry, in milliseconds since the epoch. */
   readonly tryAgainAt?: number | undefined
-  /** For `refused`: what the branch's rules were then, so that another answer is a reason to try again. */
+  /** For `refused`: the branch's rules at that time; a change is a reason to retry. */
   readonly rules?: string | undefined
 }
 
 export interface LandingStop extends StopOrder {
-  /** Milliseconds since the epoch. */
   readonly since: number
-  /** How often it was ordered: a refusal is met again when a merge is tried. */
+  /** How often it was ordered; each refused retry counts. */
   readonly times: number
 }
 
-/** One line of what is on record: a stop begins or ends. */
+/** One record: a stop begins or ends. */
 export interface StopEvent extends StopPlace {
   readonly step: 'stopped' | 'resumed'
   readonly kind: StopKind
   readonly reason: string
   readonly by: StopAuthor
-  /** Milliseconds since the epoch. */
   readonly at: number
 }
 
-/** The stops that keep pull requests out of this branch now. A refusal whose time is over is no stop: one merge is tried. */
+/** The stops that block this branch now. An expired refusal does not count, so that one merge is tried. */
 export function stopsInForce(
   stops: readonly LandingStop[],
   branch: string,
@@ -74,11 +69,10 @@ export function stopsInForce(
   )
 }
 
-/** A sentence without a full stop. Its parts are of others: the whole is escaped where it is shown. */
+/** A sentence without a full stop. It contains untrusted text: escape it where it is shown. */
 export function sayStop({ branch, kind, reason, by, since }: LandingStop): string {
   const where = branch === undefined ? 'in this repository' : `on ${branch}`
   const at = sayTime(since)
-  // A reason of somebody's may end its own sentence.
   const why = reason === '' ? '' : `: ${reason.replace(/[.\s]+$/, '')}`
   const which = branch === undefined ? ' all' : ''
   switch (kind) {
@@ -111,7 +105,7 @@ export function sayAuthor(by: StopAuthor): string {
 const firstWait = 60_000
 const longestWait = 3600_000
 
-/** Milliseconds until what was refused `times` times is tried again: a minute, doubled each time, at most an hour. */
+/** Milliseconds until the next try after `times` refusals: one minute, doubled each time, at most one hour. */
 export function backOff(times: number): number {
   return Math.min(longestWait, firstWait * 2 ** Math.min(20, Math.max(0, times - 1)))
 }

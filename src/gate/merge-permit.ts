@@ -1,6 +1,5 @@
-// A MergePermit: proof that one exact commit may become the tip of one branch. Only decide() mints it, and
-// nothing else can: the class is exported as a type, its constructor stays in this file's mint().
-// A second way to merge does not type-check, because every landing asks for this value.
+// Proof that one exact commit may become the tip of one branch. The class is exported as a type only, so that mint()
+// alone can create it; every merge asks for this value.
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 
@@ -8,13 +7,11 @@ export interface Landing {
   readonly repository: RepositoryName
   readonly pull: PullNumber
   readonly baseRef: string
-  /** The tip that the base branch must still have. */
   readonly base: CommitSha
   readonly head: CommitSha
-  /** The validated merge commit (parents: base, head) and its tree. */
   readonly commit: CommitSha
   readonly tree: TreeSha
-  /** Digest of the configuration that was in force at `base`. */
+  /** Digest of the configuration at `base`. */
   readonly config: string
 }
 
@@ -24,7 +21,7 @@ class Permit {
   constructor(landing: Landing) {
     this.landing = landing
   }
-  /** Permits are told apart by their private field: an object of the same shape is not one. */
+  /** The private field identifies permits: an object of the same shape does not pass. */
   static is(value: unknown): value is Permit {
     return typeof value === 'object' && value !== null && #minted in value
   }
@@ -32,12 +29,12 @@ class Permit {
 
 export type MergePermit = Permit
 
-/** For the gate alone: scripts/floors.ts lets nobody but gate/decide.ts import it. */
+/** Only gate/decide.ts may import this; scripts/floors.ts enforces it. */
 export function mint(landing: Landing): MergePermit {
   return new Permit(Object.freeze({ ...landing }))
 }
 
-/** Doors check what they are handed at run time too: JavaScript callers do not see types. */
+/** Checks at run time too, because JavaScript callers have no types. */
 export function isMergePermit(value: unknown): value is MergePermit {
   return Permit.is(value)
 }

@@ -1,5 +1,4 @@
-// What a maintainer's /override does to findings: those of the named rule count no more, for exactly the change that it was
-// given for. What nobody may override stays, whatever is on record.
+// Applies a maintainer's /override: findings of the named rule no longer block exactly the change it was given for.
 import { overridableRules } from '../checks/all-rules.ts'
 import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -7,12 +6,12 @@ import { isYesTo, type CommandRecord } from './commands.ts'
 
 export interface Override {
   readonly rule: string
-  /** Anybody's words: escaped where they are shown. */
+  /** Untrusted text: escape it where it is shown. */
   readonly reason: string
   readonly by: string
 }
 
-/** The overrides in force: for what the change does now, by comments that still say so. Of several of one rule the last. */
+/** The overrides in force: for the present change, by comments that still exist. The last one per rule wins. */
 export function overridesOf(records: readonly CommandRecord[], check: CheckInput): readonly Override[] {
   const found = new Map<string, Override>()
   for (const record of records.toSorted((a, b) => a.comment - b.comment)) {
@@ -24,7 +23,7 @@ export function overridesOf(records: readonly CommandRecord[], check: CheckInput
   return [...found.values()]
 }
 
-/** Outcomes in which overridden errors are warnings that say who let them pass, and the overrides that did anything. */
+/** Turns overridden errors into warnings that name the maintainer, and returns the overrides that had an effect. */
 export function override(
   outcomes: readonly CheckOutcome[],
   overrides: readonly Override[],
@@ -44,8 +43,8 @@ export function override(
 }
 
 /**
- * Findings without those that were `overridden` in one of several pull requests that land together: the very same is let
- * pass of the whole, and nothing that is said otherwise. Places do not count: they move when others are merged before.
+ * Findings minus those `overridden` in one of the pull requests that merge together. Ignores places, because earlier
+ * merges move them.
  */
 export function notLetPass(findings: readonly Finding[], overridden: readonly Finding[]): readonly Finding[] {
   const saying = ({ rule, subject, what }: Finding) => JSON.stringify([rule, subject, what])

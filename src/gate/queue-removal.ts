@@ -1,18 +1,16 @@
-// Why GitHub's merge queue let a pull request go, by the reason that GitHub gives: the `dequeued` webhook and the timeline have
-// one vocabulary each, which differ in case and in a few words. Pure.
+// Why GitHub's merge queue removed a pull request. The `dequeued` webhook and the timeline spell the reasons
+// differently.
 
-/** The last time that a pull request left its merge queue. */
 export interface QueueRemoval {
-  /** GitHub's id of the event. */
   readonly id: string
   readonly reason: string
   /** ISO 8601 in UTC. */
   readonly at: string
-  /** The login of the person who removed it. Absent: GitHub or an App did. */
+  /** The person who removed it. Absent: GitHub or an App did. */
   readonly by?: string
 }
 
-/** Clauses for people. From GitHub's webhook schema (`pull_request.dequeued`) and, for the timeline, djinnos/djinn#768. */
+/** From GitHub's webhook schema (`pull_request.dequeued`) and, for the timeline, djinnos/djinn#768. */
 const meanings: Readonly<Record<string, string>> = {
   MANUAL: 'it was removed from the merge queue',
   DEQUEUED: 'it was removed from the merge queue',
@@ -38,7 +36,7 @@ export function formatRemoval(removal: Pick<QueueRemoval, 'reason'> | undefined)
   return (removal && meanings[wordOf(removal)]) ?? 'the merge queue let it go without a reason'
 }
 
-/** Whether a person decided against merging it now: whatever reason GitHub gives, unless it left by being merged. */
+/** Whether a person removed it, unless it left by being merged. */
 export function isByPerson(removal: QueueRemoval): removal is QueueRemoval & { readonly by: string } {
   return removal.by !== undefined && !['MERGE', 'MERGED', 'ALREADY_MERGED'].includes(wordOf(removal))
 }

@@ -1,5 +1,5 @@
-// The two rulesets that fit a branch on which the App merges, as GitHub imports them. A: nobody but the App moves it. B,
-// which nobody bypasses: not without our checks from our App. Two, because a bypass holds for a whole ruleset.
+// The two rulesets for a branch on which the App merges, as GitHub imports them. A: only the App moves it. B, without
+// bypass: our checks are required. Two, because a bypass applies to a whole ruleset.
 
 export interface RecommendedRuleset {
   readonly name: string
@@ -46,7 +46,7 @@ export function recommendedRulesets(
         {
           type: 'required_status_checks',
           parameters: {
-            // Every merge is validated against the tip: nobody has to update a branch by hand.
+            // We validate every merge against the tip, so branches need no manual update.
             strict_required_status_checks_policy: false,
             required_status_checks: ownChecks.map((context) => ({ context, integration_id: app })),
           },

@@ -1,5 +1,4 @@
-// Other Apps' checks that the configuration requires (`merge.requires`): how each stands on the head, as a reason. What is
-// not there, and what nobody asked for, is never a pass.
+// Other Apps' checks that the configuration requires (`merge.requires`). A missing check never passes.
 import type { CommitSha } from '../change/ids.ts'
 import { questionKey, type CheckRunAnswer, type Question } from '../checks/questions.ts'
 import type { RequiredOtherCheck } from '../config/required-checks.ts'
@@ -7,7 +6,6 @@ import type { ReasonCode, VerdictKind } from './verdict.ts'
 
 export type CheckRunQuestion = Extract<Question, { kind: 'check-run' }>
 
-/** One required check, with what GitHub said of it on the head. */
 export interface RequiredAnswer {
   readonly question: CheckRunQuestion
   readonly answer: CheckRunAnswer
@@ -19,7 +17,7 @@ export const askRequired = (
 ): readonly CheckRunQuestion[] =>
   requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
 
-/** Seconds after which they are looked at again: GitHub names no pull request of a fork when a check ends. */
+/** Seconds between two looks: GitHub's webhook names no pull request of a fork when a check ends. */
 export const requiredSeconds = 120
 
 export interface RequiredReason {
@@ -29,7 +27,7 @@ export interface RequiredReason {
   readonly text: string
 }
 
-/** Reasons against a merge; none where all are green on this very head. */
+/** Reasons against a merge; none if all checks passed on this head. */
 export function* reasonsOfRequired(
   requires: readonly RequiredOtherCheck[],
   head: CommitSha,

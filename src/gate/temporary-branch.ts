@@ -1,28 +1,27 @@
-// The temporary branches under which merges lie on GitHub while checks are put on them, before they are pushed to their
-// bases. A name says what it is for, so that whoever finds one left over can tell; and whoever writes rules for all
-// branches leaves these out.
+// Temporary branches that hold merges on GitHub while checks are added to them. The common prefix lets rulesets exclude
+// them.
 import { pullNumber, type PullNumber } from '../change/ids.ts'
 import type { Landing } from './merge-permit.ts'
 
 export const temporaryBranches = 'catalog-bot/tmp-'
 
-/** As a ruleset's `exclude` names them all. */
+/** The pattern for a ruleset's `exclude`. */
 export const temporaryBranchPattern = `refs/heads/${temporaryBranches}*`
 
-/** Below this GitHub keeps the groups of its merge queues, each branch's below its own name. */
+/** GitHub keeps its merge queues' groups below this prefix. */
 export const queueBranches = 'gh-readonly-queue/'
 
-/** The branch for one merge. It ends with the merge commit's first digits, so that it meets no branch of anybody else. */
+/** Ends with the commit's first digits to avoid collisions with other branches. */
 export function temporaryBranch({
   pull,
   baseRef,
   commit,
 }: Pick<Landing, 'pull' | 'baseRef' | 'commit'>): string {
-  // Without a slash: a ruleset's `tmp-*` ends at one.
+  // No slash, because a ruleset's `tmp-*` does not match across one.
   return `${temporaryBranches}${pull}-${encodeURIComponent(baseRef)}-${commit.slice(0, 12)}`
 }
 
-/** What a branch of this kind was made for; undefined for every other branch. */
+/** Parses a temporary branch's name; undefined for every other branch. */
 export function readTemporaryBranch(
   branch: string,
 ): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
@@ -31,7 +30,7 @@ export function readTemporaryBranch(
     /^([1-9]\d{0,14})-(.+)-[0-9a-f]{12}$/.exec(branch.slice(temporaryBranches.length)) ?? []
   if (number === undefined || name === undefined) return undefined
   const baseRef = decoded(name)
-  // Only what we would have written ourselves.
+  // Accept only names that we would write.
   return baseRef === undefined || encodeURIComponent(baseRef) !== name
     ? undefined
     : { pull: pullNumber(Number(number)), baseRef }

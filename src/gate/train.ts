@@ -1,12 +1,10 @@
-// A landing train: ready pull requests of one branch, each validated on top of the one before it, pushed together. Which order
-// they go in, which branch takes them together, and whether permits are such a chain. Pure; what may land at all is
-// decide.ts: each of them has its own permit.
+// Merge trains: ready pull requests of one branch, each validated on top of the one before, pushed together.
 import type { PullNumber } from '../change/ids.ts'
 import type { BranchRules } from './branch-rules.ts'
 import type { LandingPlan } from './landing-method.ts'
 import type { MergePermit } from './merge-permit.ts'
 
-/** Whoever was ready first goes first; at the same moment, the lower number. Nobody is passed by those who come later. */
+/** Orders by ready time, then by number. */
 export function orderTrain<Ready extends { readonly pull: PullNumber; readonly readyAt: number }>(
   ready: readonly Ready[],
 ): readonly Ready[] {
@@ -14,10 +12,9 @@ export function orderTrain<Ready extends { readonly pull: PullNumber; readonly r
 }
 
 /**
- * Whether a branch takes the merges of several pull requests in one push. "Require a pull request" keeps them apart
- * (rocq-prover/rocq#8183), and so does every rule that nobody knows. Required checks are looked for on what becomes the tip,
- * as bors-ng's batches show, where only the last commit has them. Where that is not so, or a rule could not be read, GitHub
- * refuses the push, which changes nothing, and a shorter train is tried.
+ * Whether a branch accepts several pull requests' merges in one push. "Require a pull request" prevents it
+ * (rocq-prover/rocq#8183), and so does every unknown rule. GitHub looks for required checks on the new tip only, as
+ * bors-ng's batches show. If it refuses the push, nothing changes and we try a shorter train.
  */
 export function mayShareAPush(
   { method, needsGitHubsTree }: Pick<LandingPlan, 'method'> & Partial<LandingPlan>,
@@ -33,7 +30,7 @@ export function mayShareAPush(
   )
 }
 
-/** Why these permits are no train, in words; undefined: each stands exactly on the one before it. */
+/** Why the permits do not form a chain; undefined when each one builds on the one before it. */
 export function whyNoTrain(permits: readonly MergePermit[]): string | undefined {
   const landings = permits.map(({ landing }) => landing)
   const [first] = landings
@@ -50,10 +47,10 @@ export function whyNoTrain(permits: readonly MergePermit[]): string | undefined 
   return undefined
 }
 
-/** Most pull requests of one push: what a crash leaves to be read, and what one bad push has to be told apart. */
+/** Most pull requests per push; limits recovery work after a crash or a bad push. */
 export const longestTrain = 32
 
-/** How long the next train may be: half of one that was refused as a whole, so that a bad member is found in few pushes; twice one that went well. */
+/** The next train's length: half after a refusal, to find the bad member in few pushes; double after a success. */
 export function nextLength(length: number, end: 'landed' | 'refused'): number {
   return end === 'landed' ? Math.min(longestTrain, length * 2) : Math.max(1, Math.floor(length / 2))
 }

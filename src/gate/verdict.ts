@@ -1,15 +1,15 @@
-// What becomes of a pull request, always with reasons. A verdict holds for exactly one (head, base, config).
+// A verdict holds for exactly one (head, base, config).
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { CheckOutcome, Waiting } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 
-/** `merge`: is merged now. `wait`: people must act. `blocked`: the author must. `unknown`: the world has not answered. */
+/** `merge`: merge now. `wait`: people must act. `blocked`: the author must act. `unknown`: answers are missing. */
 export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
 
 export interface Reason {
-  /** A stable word for machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
+  /** For machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
   readonly code: ReasonCode
-  /** One sentence for people, without a full stop. */
+  /** For people, without a full stop. */
   readonly text: string
   readonly who?: readonly string[]
 }
@@ -45,16 +45,14 @@ export interface Verdict {
   readonly base: CommitSha
   readonly baseRef: string
   readonly config: string
-  /** The validated merge result; absent when head and base do not merge. */
+  /** Absent when head and base do not merge. */
   readonly result?: { readonly commit: CommitSha; readonly tree: TreeSha }
   readonly outcomes: readonly CheckOutcome[]
   readonly waiting: readonly Waiting[]
-  /** Present exactly when `kind` is `merge`. */
   readonly permit?: MergePermit
-  /** For `unknown`, and where other Apps' checks or answers to an optional check are waited for: seconds until asking again. */
+  /** Seconds until asking again, for `unknown` and while other Apps' checks or an optional check are open. */
   readonly retryAfter?: number
 }
 
-/** What judging a merged commit on its real parent came to. */
 export type MergedVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }

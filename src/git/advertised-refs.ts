@@ -1,24 +1,22 @@
-// What some refs stand at on the server, by one request and no process. Most looks find that nothing moved, and `git fetch`
-// takes four processes and two requests to find that out.
-// https://git-scm.com/docs/protocol-v2 (ls-refs) and gitprotocol-http: a request of version 2 needs no other before it.
+// Reads refs from the server by one request, without the four processes and two requests of `git fetch`.
+// https://git-scm.com/docs/protocol-v2 (ls-refs) and gitprotocol-http: version 2 needs no request before it.
 import { credentialOf, type Remote } from './remote.ts'
 
-/** Milliseconds. Whoever answers later than this is asked by git, which has more patience. */
+/** Milliseconds. Slower servers are left to git. */
 const patience = 10_000
-/** Bytes. A branch's name may be the beginning of many others, and all of them are told. */
+/** Bytes. The server also lists branches whose names start with the given one. */
 const mostBytes = 64 * 1024
 
 /**
- * Where each of `refs` stands; one that the server does not have is not among them. Undefined: it could not be learnt this way
- * (no http, another protocol, a failure of any kind). Git then asks, and says what is wrong.
- * Throws GitError `unauthorized` when there is no credential to be had.
+ * The positions of `refs`, without missing ones. Undefined: not learned this way (not http, another protocol, any
+ * failure), so git asks and reports the error. Throws GitError `unauthorized` when there is no credential.
  */
 export async function advertisedRefs(
   remote: Remote,
   refs: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  // Through a proxy it is git that knows the way.
+  // Git handles proxies.
   if (remote.protocol === 'file' || remote.proxy !== undefined) return undefined
   const credential = await credentialOf(remote)
   try {
@@ -73,7 +71,7 @@ async function readAtMost(response: Response, most: number): Promise<Buffer | un
   return Buffer.concat(parts)
 }
 
-/** Undefined unless every line is as the protocol has it, up to the one packet that ends the answer. */
+/** Undefined unless every line follows the protocol, up to the one flush packet. */
 function answer(body: Buffer, refs: readonly string[]): ReadonlyMap<string, string> | undefined {
   const found = new Map<string, string>()
   let at = 0

@@ -1,8 +1,8 @@
-// Where two commits have their history in common, and whether one was ever the tip of a branch. Reads commits only.
+// Common ancestors and first parents. Reads only commits.
 import { commitSha, type CommitSha } from '../change/ids.ts'
 import type { LocalGit } from './local-git.ts'
 
-/** The best common ancestors of two commits: none for unrelated ones, several after criss-cross merges, sorted. */
+/** The best common ancestors, sorted: none for unrelated commits, several after criss-cross merges. */
 export async function mergeBases(
   git: LocalGit,
   one: CommitSha,
@@ -17,10 +17,7 @@ export async function mergeBases(
     .map(commitSha)
 }
 
-/**
- * Whether a commit lies on the chain of first parents that ends in `tip`. What a merge brought in lies beside it: only
- * the merge itself was ever the branch's tip.
- */
+/** Whether a commit is on the first-parent chain of `tip`. Commits that a merge brought in were never the tip. */
 export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: CommitSha): Promise<boolean> {
   if (tip === commit) return true
   const range = ['--first-parent', '--parents', tip, `^${commit}`]

@@ -1,5 +1,5 @@
-// Reads the commits that a landing would make reachable: how many, what they do to workflow files on their way, what
-// their messages close, what in them no server takes. However long the history, a bounded part of it is looked at.
+// Reads what a landing makes reachable: the number of commits, workflow edits, closing keywords and oversized files.
+// Bounded, however long the history.
 import { blobSha, commitSha, type BlobSha, type CommitSha } from '../change/ids.ts'
 import {
   largestCommit,
@@ -19,7 +19,7 @@ import type { Objects } from './object-reader.ts'
 export interface CarriedTools {
   readonly git: LocalGit
   readonly objects: Objects
-  /** Files above so many bytes are named. Default: what GitHub takes. */
+  /** Files above this many bytes are named. Default: GitHub's limit. */
   readonly largest?: number
 }
 
@@ -43,7 +43,6 @@ export async function readCarried(
 
 const tooMuch: CarriedCommits = { isWhole: false, commits: [], largeFiles: [] }
 
-/** Each commit of a line with the one below it. */
 function linksOf(line: readonly CommitSha[], base: CommitSha): ReadonlyMap<CommitSha, readonly CommitSha[]> {
   return new Map(line.map((id, at) => [id, [line[at + 1] ?? base]]))
 }
@@ -72,13 +71,12 @@ async function parentsOf(
   )
 }
 
-/** GitHub lets no App without a permission of its own push commits that touch files there. */
+/** GitHub requires a separate permission of Apps that push commits with changes here. */
 const workflows = '.github/workflows'
 
 /**
- * The commits whose workflow files are not those of the base's commit below them. A merge may take them from a newer
- * commit of the base that it brings, and from nowhere else: a merge that takes an older state, or that of none of its
- * parents, shows in no difference to its first parent.
+ * The commits whose workflow files differ from those of the base's commit below them. A merge may only take them from a
+ * newer base commit that it brings. Other sources don't show in its first-parent diff.
  */
 async function findWorkflowEdits(
   { git, objects }: Pick<CarriedTools, 'git' | 'objects'>,
@@ -89,7 +87,7 @@ async function findWorkflowEdits(
   const state = (await workflowsIn(objects, commits)) ?? (await workflowsAt(git, commits))
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
-    // A history that begins anew had none before.
+    // An unrelated history had none before.
     const before = new Set(parents.length === 0 ? [none] : parents.map((parent) => state.get(parent)))
     const allowed = before.size === 1 ? before : await workflowsOfBase(git, base, id)
     if (!allowed.has(state.get(id))) edits.add(id)
@@ -99,7 +97,7 @@ async function findWorkflowEdits(
 
 const none = 'none'
 
-/** The same as `workflowsAt` of a few commits, without starting git; undefined where only git can tell. */
+/** `workflowsAt` for a few commits without starting git. Undefined: only git can tell. */
 async function workflowsIn(
   objects: Objects,
   commits: ReadonlySet<CommitSha>,
@@ -139,7 +137,7 @@ async function workflowsOf(objects: Objects, commit: CommitSha): Promise<string 
 
 const folderMode = '040000'
 
-/** What stands at the workflows' place in each commit: the id of a tree or of whatever else it is, or `none`. */
+/** The object id at the workflows' path in each commit, or `none`. */
 async function workflowsAt(
   git: LocalGit,
   commits: ReadonlySet<CommitSha>,
@@ -164,7 +162,7 @@ async function workflowsOfBase(
   return new Set((await workflowsAt(git, new Set(bases))).values())
 }
 
-/** Not asked of a single commit: what that brings stands in the tree that lands. Undefined where there is too much to list. */
+/** Skipped for a single commit, whose files are in the tree that lands. Undefined: too much to list. */
 async function findLargeFiles(
   git: LocalGit,
   base: CommitSha,
@@ -204,7 +202,6 @@ async function readMessage(objects: Objects, id: CommitSha): Promise<FactsOfObje
 
 type FactsOfObject = Pick<CarriedCommit, 'isSigned' | 'closes'>
 
-/** What the bytes of a commit object say by themselves. */
 export function factsOfObject(bytes: Buffer): FactsOfObject {
   const end = bytes.indexOf('\n\n')
   const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')

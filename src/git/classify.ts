@@ -1,9 +1,8 @@
-// What git's words (LC_ALL=C) mean, as one of our codes. Words that a server sends come with `remote: ` in front and
-// are not looked at: a server cannot choose our conclusion.
+// Maps git's messages (LC_ALL=C) to our codes. Ignores `remote: ` lines, so a server can't choose the code.
 import type { GitErrorCode } from './git-error.ts'
 
 const meanings: readonly (readonly [RegExp, GitErrorCode])[] = [
-  // First: a refused object also ends the connection.
+  // First, because a refused object also ends the connection.
   [/fsck error/, 'corrupt'],
   [
     /Authentication failed|terminal prompts disabled|could not read (?:Username|Password)|error: 401\b/,

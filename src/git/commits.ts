@@ -1,5 +1,5 @@
-// Reads a commit's tree, parents and time. Its author and signature are nobody's authority and stay unread; its message is
-// read where we made it ourselves.
+// Reads a commit's tree, parents and time. Author and signature prove nothing and stay unread; only our own messages
+// are read.
 import { commitSha, treeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
 import type { Objects } from './object-reader.ts'
@@ -7,14 +7,14 @@ import type { Objects } from './object-reader.ts'
 export interface CommitFacts {
   readonly tree: TreeSha
   readonly parents: readonly CommitSha[]
-  /** Committer time, seconds since the epoch; 0 when it cannot be read. */
+  /** Committer time, seconds since the epoch; 0 when unreadable. */
   readonly time: number
 }
 
-/** No commit of sense has a megabyte of headers and message. */
+/** Ample: no sensible commit has a megabyte of headers and message. */
 const commitLimit = 4 * 1024 * 1024
 
-/** A commit's message. Rejects with GitError `missing` when it is not here or is no commit. */
+/** Rejects with GitError `missing` when it isn't here or isn't a commit. */
 export async function readMessage(objects: Objects, id: CommitSha): Promise<string> {
   const { type, bytes } = await objects.read(id, commitLimit)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
@@ -22,7 +22,7 @@ export async function readMessage(objects: Objects, id: CommitSha): Promise<stri
   return end < 0 ? '' : bytes.toString('utf8', end + 2)
 }
 
-/** Tree, parents and time of a commit. Rejects with GitError `missing` when it is not here or is no commit. */
+/** Rejects with GitError `missing` when it isn't here or isn't a commit. */
 export async function readCommit(objects: Objects, id: CommitSha): Promise<CommitFacts> {
   const { type, bytes } = await objects.read(id, commitLimit)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)

@@ -1,6 +1,4 @@
-// What two trees differ in, from the tree objects that differ: a subtree with the same id on both sides is never opened. Costs
-// what differs, however many paths the trees have, and nothing beyond a budget: then git itself is asked, which has its own
-// bounds and its own words for what is wrong.
+// Compares trees object by object without opening equal subtrees. Beyond a budget, git compares them.
 import { blobSha, type TreeSha } from '../change/ids.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { isGitError } from './git-error.ts'
@@ -8,9 +6,9 @@ import type { Objects } from './object-reader.ts'
 import { parseTreeObject } from './parse-output.ts'
 import { byPath, decodePath } from './path-text.ts'
 
-/** Of one comparison. A bundle's release opens a dozen objects; a few thousand cost as much as git's own way. */
+/** Per comparison. A bundle's release opens a dozen objects; a few thousand cost as much as git. */
 const most = { objects: 1000, entries: 200_000, changes: 20_000, pathUnits: 4 * 1024 * 1024, depth: 100 }
-/** One directory of some twenty thousand files. So many bytes times those read at once are in memory together. */
+/** A directory of some twenty thousand files. Several can be in memory at once. */
 const largestObject = 1024 * 1024
 const pairsAtOnce = 32
 
@@ -21,7 +19,7 @@ interface Entry {
 export type Directory = ReadonlyMap<string, Entry>
 
 interface Pair {
-  /** With a slash at its end; '' for the whole. */
+  /** With a trailing slash; '' for the whole tree. */
   readonly prefix: string
   readonly before: string | undefined
   readonly after: string | undefined
@@ -30,7 +28,7 @@ interface Pair {
 const empty: Directory = new Map()
 const folderMode = '040000'
 
-/** Sorted by path, as git's `diff-tree -r --no-renames` tells it; undefined where that has to be asked. */
+/** Sorted by path, like git's `diff-tree -r --no-renames`. Undefined: ask git. */
 export async function compareTreeObjects(
   objects: Objects,
   before: TreeSha,
@@ -49,7 +47,7 @@ export async function compareTreeObjects(
       const read = await readPairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
-        // An empty directory is nothing that git writes: what becomes of it is git's to say.
+        // Git writes no empty directories, so git must decide what they mean.
         if (pair.prefix !== '' && sides.some((side) => side !== empty && side.size === 0)) return undefined
         left.entries -= sides[0].size + sides[1].size
         if (left.entries < 0 || !comparePair(pair.prefix, sides, changes, next, left)) return undefined
@@ -60,7 +58,7 @@ export async function compareTreeObjects(
   return changes.sort(byPath)
 }
 
-/** Adds what differs directly in a directory, and what is to be opened below it. False: more than there is room for. */
+/** Adds a directory's differences and the subtrees to open. False: over budget. */
 function comparePair(
   prefix: string,
   [before, after]: readonly [Directory, Directory],
@@ -118,7 +116,7 @@ async function readPairs(
   return whole
 }
 
-/** Undefined for what git should be asked about: what is not here, is too large, or is no tree as git writes them. */
+/** Undefined: missing, too large, or not a tree as git writes it. Ask git. */
 export async function readDirectory(objects: Objects, id: string): Promise<Directory | undefined> {
   try {
     const { type, bytes } = await objects.read(id, largestObject)
@@ -129,7 +127,7 @@ export async function readDirectory(objects: Objects, id: string): Promise<Direc
   }
 }
 
-/** Modes that git writes today. Others it reads in its own way. */
+/** The modes that git writes today. Git reads others in its own way. */
 const modes = new Set([folderMode, '100644', '100755', '120000', '160000'])
 
 function directoryOf(bytes: Buffer, width: number): Directory | undefined {
@@ -137,7 +135,7 @@ function directoryOf(bytes: Buffer, width: number): Directory | undefined {
   let last = ''
   for (const { mode, name, oid } of parseTreeObject(bytes, width)) {
     const text = decodePath(name)
-    // Git sorts by bytes, a directory as if its name ended in a slash; what stands otherwise it compares in its own way.
+    // Git sorts by bytes, directories as if their names ended in a slash. Git compares unsorted trees its own way.
     const place = name.toString('latin1') + (mode === folderMode ? '/' : '')
     if (text === '' || text.includes('/') || place <= last || !modes.has(mode) || directory.has(text))
       return undefined

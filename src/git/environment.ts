@@ -1,9 +1,8 @@
-// The closed environment in which every git process runs. Nothing of our own environment but PATH reaches it, nothing
-// that the machine's owner configured for their own git, and nothing that lies in a repository's content.
+// The closed environment of every git process: of ours only PATH, and no configuration of the user or the repository.
 
 /**
- * Settings of every call. They travel as GIT_CONFIG_* variables and so hold for git's own children too.
- * A setting that an older git does not know is ignored by it.
+ * Settings of every call, as GIT_CONFIG_* variables so that git's children get them too. Older versions of git ignore
+ * unknown ones.
  */
 const settings: readonly (readonly [string, string])[] = [
   ['core.hooksPath', '/dev/null'],
@@ -12,12 +11,12 @@ const settings: readonly (readonly [string, string])[] = [
   ['core.askPass', ''],
   ['core.fsmonitor', 'false'],
   ['core.quotePath', 'false'],
-  // A mirror must survive a power cut without half-written objects: merge commits are written loose.
+  // A power cut must leave no half-written objects: merge commits are written loose.
   ['core.fsync', 'committed'],
-  // Tidying is done by tidy.ts at a moment we choose, never behind a fetch.
+  // tidy.ts does this at a time we choose, never during a fetch.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // Packs are kept as they come: one file each instead of thousands.
+  // Keep packs: one file instead of thousands.
   ['fetch.unpackLimit', '1'],
   ['fetch.recurseSubmodules', 'false'],
   ['fetch.writeCommitGraph', 'false'],
@@ -27,22 +26,22 @@ const settings: readonly (readonly [string, string])[] = [
   ['push.gpgSign', 'false'],
   ['transfer.bundleURI', 'false'],
   ['transfer.credentialsInUrl', 'die'],
-  // A repository that answers from elsewhere was renamed or is not the one we were told of: ask GitHub again.
+  // A redirect means a renamed or another repository: ask GitHub again.
   ['http.followRedirects', 'false'],
-  // Under 1 kB/s for a minute: the connection is dead in all but name.
+  // Under 1 kB/s for a minute, the connection counts as dead.
   ['http.lowSpeedLimit', '1000'],
   ['http.lowSpeedTime', '60'],
   ['http.userAgent', 'catalog-bot'],
-  // Renames are not followed in merges (merge.ts says why); git before 2.50 follows exact ones all the same,
-  // and the limit keeps it from searching for the others.
+  // Merges don't follow renames (see merge.ts). Git before 2.50 still follows exact ones; the limit stops it from
+  // searching for others.
   ['merge.renames', 'false'],
   ['merge.directoryRenames', 'false'],
   ['merge.renameLimit', '1'],
   ['merge.renormalize', 'false'],
   ['diff.renames', 'false'],
-  // Objects are checked as they arrive. Errors stay what could confuse us: entries named `..`, `.git` or with a
-  // slash, unsorted or doubled entries, malicious .gitmodules. The following are warts of old histories, harmless
-  // to a bare mirror, and real repositories must still be fetchable.
+  // Checks arriving objects. What could confuse us stays an error: entries named `..` or `.git` or with a slash,
+  // unsorted or duplicate entries, malicious .gitmodules. The rest is harmless in a bare mirror, and old repositories
+  // contain it.
   ['fetch.fsckObjects', 'true'],
   ...[
     'badDateOverflow',
@@ -63,10 +62,7 @@ const settings: readonly (readonly [string, string])[] = [
   ].map((name) => [`fetch.fsck.${name}`, 'ignore'] as const),
 ]
 
-/**
- * The environment of one git process.
- * `protocol`: the one transport it may use; local commands use none, whatever they come across.
- */
+/** `protocol`: the only transport allowed. Local commands get none. */
 export function gitEnvironment(
   protocol: 'https' | 'http' | 'file' | 'none',
   more: readonly (readonly [string, string])[] = [],
@@ -81,7 +77,7 @@ export function gitEnvironment(
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // Empty means none, and keeps SSH_ASKPASS and core.askPass from being looked at.
+    // Empty disables it, including the fallbacks SSH_ASKPASS and core.askPass.
     GIT_ASKPASS: '',
     GIT_ALLOW_PROTOCOL: protocol,
     GIT_NO_REPLACE_OBJECTS: '1',

@@ -1,25 +1,23 @@
-// Fetches into one mirror, some at a time: whoever opens a pull request chooses how large its pack is, and no other one
-// waits for that. A fetch that takes long leaves its place to the next and goes on beside it; when too many do, the
-// longest gives up.
+// Limits concurrent fetches into one mirror. A long fetch gives its slot to the next and goes on beside it; when too
+// many do, the longest is stopped.
 import { GitError } from './git-error.ts'
 
-/** At once: each is some processes, and most of the time it waits for the server. */
+/** Concurrent fetches. Each has several processes and mostly waits for the server. */
 const places = 3
-/** Milliseconds after which a fetch leaves its place. An update of some packages is here in half of that. */
+/** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
 const patience = 1500
-/** With those that left their places. */
+/** Including those that gave up their slots. */
 const most = 8
-/** Milliseconds after which a fetch may be ended when others wait and no more may go on beside. */
+/** Milliseconds after which a fetch may be stopped if others wait and the limit is reached. */
 const longest = 60_000
 
 export interface FetchLanes {
-  /** `work` ends soon after its signal says so, and rejects. */
+  /** `work` must end soon after its signal aborts, and reject. */
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** With no other fetch beside it: those that come wait, those that run have ended. */
+  /** Runs with no other fetch: waits for running ones and holds back new ones. */
   alone<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Ends all that run. They reject with `why`. */
+  /** Stops all. They reject with `why`. */
   stop(why: GitError): void
-  /** Resolves when nothing runs or waits. */
   idle(): Promise<void>
 }
 
@@ -63,7 +61,7 @@ export function openFetchLanes(limits: FetchLaneLimits = { places, patience, mos
   }
 
   function endLongest(): void {
-    // Sets keep the order in which things came.
+    // Sets keep insertion order.
     const [first] = running
     if (!first || first.isAlone || running.size < limits.most) return
     if (performance.now() - first.since > limits.longest)

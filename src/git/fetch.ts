@@ -1,5 +1,5 @@
-// Brings one branch and one pull request's head here, each to a ref of our own. Nothing else: no tags, no other
-// branch, no submodule. A ref that the server no longer has goes away here too.
+// Fetches one branch and one pull request's head to refs of ours: no tags, other branches or submodules. Deletes refs
+// that the server deleted.
 import type { PullNumber } from '../change/ids.ts'
 import { advertisedRefs } from './advertised-refs.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -31,7 +31,7 @@ export async function fetchRefs(options: FetchOptions, branch: string, pull?: Pu
   await fetchAll(options, wanted)
 }
 
-/** GitHub's own merge of a pull request, into a ref of ours. */
+/** Fetches GitHub's test merge of a pull request. */
 export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
   await fetchAll(options, [{ theirs: testMergeRef(pull), ours: keptTestMergeRef(pull) }])
 }
@@ -48,7 +48,7 @@ async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Prom
     const absent = await tryFetch(options, wanted)
     if (absent === undefined) return
     const gone = wanted.filter(({ theirs }) => theirs === absent)
-    // Git may name only what it was asked for; anything else would have us ask for ever.
+    // Git may only name a requested ref; another one would loop forever.
     if (gone.length === 0) throw new GitError('failed', 'git fetch misses a ref that was not asked for')
     await deleteRefs(
       options.local,
@@ -58,7 +58,7 @@ async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Prom
   }
 }
 
-/** Whether the server has every ref where it is here: then there is nothing to bring. */
+/** Whether the server's refs equal ours, so there is nothing to fetch. */
 async function standAsHere(
   { remote, signal, objects }: FetchOptions,
   refs: readonly WantedRef[],
@@ -73,7 +73,7 @@ async function standAsHere(
   return there !== undefined && refs.every(({ theirs }, at) => there.get(theirs) === here[at])
 }
 
-/** Fetches all or nothing. The answer is the ref that the server does not have, or undefined when all are here. */
+/** Fetches all or nothing. Answers with the ref that the server lacks; undefined: success. */
 async function tryFetch(
   { directory, remote, timeout, signal }: FetchOptions,
   refs: readonly WantedRef[],
@@ -92,7 +92,7 @@ async function tryFetch(
     remote.url,
     ...refs.map(({ theirs, ours }) => `+${theirs}:${ours}`),
   ]
-  // 128 is every failure of git fetch; which one it was stands in its words.
+  // Every failure of git fetch exits with 128, so the message decides.
   const call = { args, directory, remote, timeout, signal, limit: 1024 * 1024 }
   for (let tries = 1; ; tries += 1)
     try {
@@ -108,7 +108,7 @@ async function tryFetch(
     }
 }
 
-/** Another fetch moved the same branch meanwhile. What was brought is here: the next try has only to move the refs. */
+/** Another fetch moved the same branch. The objects are here, so a retry only moves the refs. */
 const lockedByAnother = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
 const mostTries = 5
 

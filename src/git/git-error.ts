@@ -1,26 +1,25 @@
-// The one error class of the git floor. A message never holds a credential (redact.ts went over it).
+// The git folder's only error class. redact.ts removes credentials from its messages.
 
 export type GitErrorCode =
-  /** The server could not be reached or broke off. */
+  /** The server can't be reached or disconnected. */
   | 'unreachable'
-  /** The server does not accept our credential, or none could be had. */
+  /** The server rejects our credential, or there is none. */
   | 'unauthorized'
-  /** A repository, ref or object does not exist. */
+  /** A repository, ref or object doesn't exist. */
   | 'missing'
-  /** An object or an answer is above the limit given for it. */
+  /** An object or answer exceeds its limit. */
   | 'too-large'
-  /** Objects here or there are damaged or malformed. */
+  /** Damaged or malformed objects, here or on the server. */
   | 'corrupt'
   | 'timeout'
-  /** We do not do what was asked: a bad argument, a forbidden address, not a permit. */
+  /** We reject the call: a bad argument, a forbidden address, not a permit. */
   | 'refused'
-  /** The mirror was closed meanwhile. */
+  /** The mirror was closed. */
   | 'aborted'
-  /** There is no `git`, or it is too old. */
+  /** `git` is missing or too old. */
   | 'unsupported'
-  /** A push ended without an answer: read the branch to learn what happened, do not push again (T39). */
+  /** A push ended without an answer. Read the branch; don't push again (T39). */
   | 'outcome-unknown'
-  /** Everything else. */
   | 'failed'
 
 const retryable: Record<GitErrorCode, boolean> = {
@@ -40,7 +39,7 @@ const retryable: Record<GitErrorCode, boolean> = {
 export class GitError extends Error {
   override readonly name = 'GitError'
   readonly code: GitErrorCode
-  /** Whether the same call may succeed later with nothing else changed. */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean
 
   constructor(code: GitErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {

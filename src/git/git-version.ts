@@ -1,16 +1,16 @@
-// Which git program is here, and whether it can do what we need: `merge-tree --write-tree` came with 2.38.
+// Checks the git version: `merge-tree --write-tree` requires 2.38.
 import { GitError } from './git-error.ts'
 import { runGit } from './run-git.ts'
 
 const needed = [2, 38] as const
 
-/** The version, such as '2.39.5'. Rejects with GitError `unsupported` when there is no git or it is older than 2.38. */
+/** Such as '2.39.5'. Rejects with GitError `unsupported` when git is missing or older than 2.38. */
 export async function gitVersion(): Promise<string> {
   const { stdout } = await runGit({ args: ['version'], timeout: 10_000, limit: 1000 })
   return checkVersion(stdout.toString('utf8'))
 }
 
-/** Takes the version out of what `git version` prints. Throws GitError `unsupported` when it is too old or unreadable. */
+/** Parses the output of `git version`. Throws GitError `unsupported` when it is too old or unreadable. */
 export function checkVersion(printed: string): string {
   const match = /^git version (\d+)\.(\d+)(\.\d+)?/.exec(printed)
   if (!match) throw new GitError('unsupported', `git's version cannot be read: ${JSON.stringify(printed)}`)

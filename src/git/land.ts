@@ -1,7 +1,6 @@
-// The only pushes there are. One moves a base branch from exactly the permit's base to exactly the permit's commit (or
-// to one with its parents and tree; or, of permits that stand on one another, from the first one's base to the last one's
-// commit), or it changes nothing; and it says which, or says that it does not know. Two
-// concern a temporary branch: one makes it with the permit's commit, one removes it from exactly the commit given.
+// The only pushes. One moves a base branch from the permit's base to its commit (or one with its parents and tree, or
+// along a chain of permits) or changes nothing, and reports which, or that it doesn't know. Two create and delete a
+// temporary branch with an exact commit.
 import { commitSha } from '../change/ids.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
 import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
@@ -28,22 +27,22 @@ export interface LandOptions {
 }
 
 /**
- * See Repository.land. Throws GitError `refused` for what is not a permit, or whose commit is not the merge of its
- * base and head with its tree; `unauthorized`, `unreachable` and the like when the server was not even asked to
- * change something; `outcome-unknown` when it was asked and did not say what it did.
+ * See Repository.land. Throws GitError `refused` for a non-permit or a commit that isn't its base and head's merge with
+ * its tree; `unauthorized`, `unreachable` and the like before the server was asked to change anything;
+ * `outcome-unknown` when it gave no clear answer.
  */
 export async function land(options: LandOptions, permit: MergePermit, as?: CommitSha): Promise<LandResult> {
   const landing = checkPermit(options, permit)
   const ref = branchRef(landing.baseRef)
   const base = commitSha(landing.base)
-  // The lease below makes git skip its own fast-forward check, so it is made here: first parent is the base.
+  // The lease below makes git skip its fast-forward check, so it is made here: first parent is the base.
   const commit = as ?? landing.commit
   await checkCommit(options, landing, commit)
   const output = await push(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
   return outcome(output, ref)
 }
 
-/** See Repository.landTogether. Throws GitError as land() does; `refused`, too, for permits that are no chain. */
+/** See Repository.landTogether. Throws GitError as land() does; `refused` also for permits that aren't a chain. */
 export async function landTogether(
   options: LandOptions,
   permits: readonly MergePermit[],
@@ -65,12 +64,12 @@ export async function landTogether(
   return outcome(output, ref)
 }
 
-/** See Repository.stage. Throws GitError `refused` as land() does, and every other when nobody knows what the server did. */
+/** See Repository.stage. Throws GitError `refused` as land() does, and others when the outcome is unknown. */
 export async function stage(options: LandOptions, permit: MergePermit): Promise<StageResult> {
   const landing = checkPermit(options, permit)
   await checkCommit(options, landing, landing.commit)
   const ref = branchRef(temporaryBranch(landing))
-  // An empty lease: the branch must not exist, or hold this commit already.
+  // An empty lease: the branch must not exist, or must already hold this commit.
   const output = await push(options, `--force-with-lease=${ref}:`, `${landing.commit}:${ref}`)
   // '*': a new branch.
   const result = outcome(output, ref, ['=', '*'])
@@ -84,7 +83,7 @@ export async function stage(options: LandOptions, permit: MergePermit): Promise<
   }
 }
 
-/** See Repository.unstage. Throws GitError when the server does not say that the branch is gone or holds another commit. */
+/** See Repository.unstage. Throws GitError unless the server says that the branch is gone or holds another commit. */
 export async function unstage(options: LandOptions, branch: string, commit: CommitSha): Promise<boolean> {
   if (readTemporaryBranch(branch) === undefined)
     throw new GitError('refused', `not a temporary branch: ${branch}`)
@@ -138,18 +137,18 @@ async function push(options: LandOptions, how: string, refspec: string): Promise
       answers: [0, 1, 128],
     })
   } catch (cause) {
-    // Before git ran, nothing happened; ended by us or by the system in the middle, the server may have moved the branch.
+    // Before git ran, nothing happened. After an interruption, the server may have moved the branch.
     const knownToBeNothing = isGitError(cause, 'unauthorized') || isGitError(cause, 'unsupported')
     if (knownToBeNothing || !(cause instanceof GitError)) throw cause
     throw new GitError('outcome-unknown', `${cause.message}; the branch may have moved`, { cause })
   }
 }
 
-/** A server that lost the race itself words it as a lock it could not take. */
+/** A server that lost the race reports a lock it couldn't take. */
 const lostRace =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
-/** What git's report (`flag TAB from:to TAB summary (reason)`) and its words say about the branch. */
+/** Reads the branch's result from git's report (`flag TAB from:to TAB summary (reason)`). */
 function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): LandResult {
   const report = stdout
     .toString('utf8')
@@ -158,7 +157,7 @@ function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ',
     .find(([flag, refs]) => flag?.length === 1 && refs?.endsWith(`:${ref}`))
   if (!report) return withoutReport(stderr, code)
   const [flag = '', , summary = ''] = report
-  // '=': the branch is at our commit already, so an earlier push with an unknown outcome had arrived.
+  // '=': an earlier push with an unknown outcome had arrived.
   if (moved.includes(flag)) return { kind: 'landed' }
   if (flag === '!' && summary.startsWith('[rejected]') && lostRace.test(summary))
     return { kind: 'base-moved' }
@@ -171,7 +170,7 @@ function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ',
 
 function withoutReport(stderr: string, code: number): LandResult {
   const words = `git push: exit ${code}: ${plain(stderr)}`
-  // The words for a failure of the first request, which only asks for the refs. `RPC failed` is the second one.
+  // A failed first request, which only lists the refs. `RPC failed` is the second one.
   const atDiscovery =
     !stderr.includes('RPC failed') &&
     /^fatal: (?:unable to access|Authentication failed|could not read |repository '|transport )/m.test(stderr)
@@ -180,7 +179,7 @@ function withoutReport(stderr: string, code: number): LandResult {
   throw new GitError(classify(stderr), words)
 }
 
-/** What a server says of a refusal is some lines long; more is no reason any more. */
+/** A refusal has some lines; longer output is cut. */
 const mostLines = 100
 
 function refused(summary: string, stderr: string): RefusedPush {

@@ -1,8 +1,7 @@
-// The process of launcher.ts. Ends with the one that gives it orders; what it started then runs to its end, as it does where
-// nobody stands in between.
+// The process of launcher.ts. It ends with its parent; the programs it started run to their end.
 import { runProcess, type Ended, type ProcessOrder } from './run-process.ts'
 
-/** Without an order: what has this number is to be stopped. */
+/** Without an order: stop the program with this number. */
 export interface LauncherRequest {
   readonly id: number
   readonly order?: ProcessOrder
@@ -31,5 +30,5 @@ process.on('message', ({ id, order }: LauncherRequest) => {
     ({ code, message }: NodeJS.ErrnoException) => reply({ id, failed: { code, message } }),
   )
 })
-// Whoever stops a group means the one that gives orders: it may still have some.
+// Signals to the group are meant for the parent, which may still have orders.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined)

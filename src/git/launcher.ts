@@ -1,5 +1,5 @@
-// Starts git from a small process of ours. The system copies the page tables of whoever starts a process: an App with some
-// hundred megabytes stands still for milliseconds each time, and each look at a pull request starts a dozen.
+// Starts git from a small process. Starting a process copies page tables, which stalls a large App for milliseconds, a
+// dozen times per look.
 import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +8,13 @@ import { runProcess, type Ended, type RunProcess } from './run-process.ts'
 
 export interface Launcher {
   readonly run: RunProcess
-  /** What is running ends as usual, and nobody hears of it. */
+  /** Running programs end as usual, without reporting back. */
   close(): void
 }
 
 let current: Launcher | undefined
 
-/** For every git that this process starts from now on. The answer ends that. */
+/** Applies to every git that this process starts. Call the result to stop. */
 export function startLauncher(): () => void {
   const launcher = openLauncher()
   current ??= launcher
@@ -24,7 +24,7 @@ export function startLauncher(): () => void {
   }
 }
 
-/** By the launcher where there is one, else from here. */
+/** Uses the launcher if there is one. */
 export const launch: RunProcess = (order, signal) => (current?.run ?? runProcess)(order, signal)
 
 interface Waiting {
@@ -32,7 +32,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Its process is started with the first order, and again after it ended unexpectedly. Keeps nobody alive who has no order open. */
+/** Starts its process with the first order, and again after a crash. It keeps no idle process alive. */
 export function openLauncher(): Launcher {
   let started: ReturnType<typeof startProcess> | undefined
   return {
@@ -48,7 +48,7 @@ function startProcess() {
   const script = new URL(`./launcher-process${extname(import.meta.url)}`, import.meta.url)
   const child = fork(fileURLToPath(script), {
     execArgv: ['--no-warnings'],
-    // Nothing of ours: each order says what its program gets.
+    // Each order brings its own environment.
     env: {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,17 +1,16 @@
-// The commits of a head that stands on its base in one straight line, as most heads do: what merge-base and rev-list say of
-// them, without starting either. Of every other history git is asked.
+// The commits of a head in a straight line on its base, without starting merge-base and rev-list. Other histories are
+// left to git.
 import type { CommitSha } from '../change/ids.ts'
 import { readCommit } from './commits.ts'
 import { isGitError } from './git-error.ts'
 import type { Objects } from './object-reader.ts'
 
-/** Reading one costs a way to git and back. */
+/** Each read is a round trip to git. */
 const mostCommits = 32
 
 /**
- * From `head` down to, and without, `base`, newest first; none where they are the same. Each has the next as its only parent,
- * the last one `base`: so `base` is the best common ancestor, and these are all that the head has beyond it. Undefined where
- * no such line of a few commits leads there.
+ * From `head` down to `base` exclusive, newest first. Each commit has the next as its only parent and the last has
+ * `base`, so `base` is the best common ancestor. Undefined: no such short line.
  */
 export async function lineTo(
   objects: Objects,
@@ -29,7 +28,7 @@ export async function lineTo(
       at = parent
     }
   } catch (error) {
-    // What is wrong with it is git's to say.
+    // Let git report the error.
     if (isGitError(error)) return undefined
     throw error
   }

@@ -1,5 +1,5 @@
-// Whole listings of trees, and what trees differ in. The last listings are kept, and the listing of a tree that differs from
-// one of them in little is made from it: a base that moved costs what moved. All of it is kept by tree id alone.
+// Lists and compares whole trees. Recent listings are kept by tree id, and a similar tree's listing is derived from
+// one, so a moved base costs only its changes.
 import type { TreeSha } from '../change/ids.ts'
 import { patchList } from '../change/patched-list.ts'
 import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
@@ -22,31 +22,28 @@ import {
 } from './trees.ts'
 
 export interface Listings {
-  /** See Repository.list. */
   readonly list: (tree: TreeSha, prefix: string) => Promise<readonly ListedEntry[]>
-  /** See Repository.entry. */
   readonly entry: (tree: TreeSha, path: string) => Promise<TreeEntry | undefined>
-  /** See Repository.diff. */
   readonly diff: (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
-  /** Whether every tree object in which two trees differ is as git itself would write it, as far as that is looked at. */
+  /** Whether the tree objects in which two trees differ are written as git would, as far as checked. */
   readonly isWellWritten: (before: TreeSha, after: TreeSha) => Promise<boolean>
 }
 
 interface Listing {
   readonly tree: TreeSha
   readonly entries: readonly ListedEntry[]
-  /** As many as `git ls-tree` prints for them: what too large a tree is told by. */
+  /** The size of `git ls-tree`'s output, which the limit counts. */
   readonly bytes: number
 }
 
 /**
- * Of all mirrors of this process together. So many paths have some 80 MB where no listing shares its entries with another, and
- * a fifth of that where most do.
+ * Over all mirrors of this process. So many paths take some 80 MB if listings share no entries, and usually a fifth of
+ * that.
  */
 const mostKept = { paths: 400_000, listings: 64 }
-/** Kept listings that a new one is held against before git lists it. */
+/** Kept listings to compare with a new one before git lists it. */
 const mostCandidates = 4
-/** One look at a pull request needs four, of which two are most often the same. */
+/** One look needs four, usually two of them the same. */
 const rememberedDifferences = 8
 /** Paths of one difference: a few megabytes. */
 const mostRemembered = 50_000
@@ -89,7 +86,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
     }
     const output = await printTree(git, tree, mostPaths)
     const listing = { tree, entries: parseTreeList(output, ''), bytes: output.length }
-    // A path twice is a malformed tree: nothing is made from it.
+    // A duplicate path means a malformed tree: derive nothing from it.
     if (listing.entries.every(({ path }, at) => path !== listing.entries[at + 1]?.path)) keep(listing)
     return listing
   }
@@ -99,7 +96,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
       throw new GitError('too-large', tooManyPaths(mostPaths))
   }
 
-  /** From the tree objects; undefined where only git can tell. */
+  /** Undefined: only git can tell. */
   const between = (before: TreeSha, after: TreeSha): Promise<readonly PathChange[] | undefined> =>
     remembered(`${before} ${after}`, () => compareTreeObjects(objects, before, after))
 
@@ -107,7 +104,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
     key: string,
     make: () => Promise<T>,
   ): Promise<T> => {
-    // What is kept under a key is what its own `make` gave.
+    // Each key is only ever used with one `make`.
     const found = (differences.get(key) as Promise<T> | undefined) ?? make()
     differences.delete(key)
     differences.set(key, found)
@@ -136,7 +133,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
       await Promise.all([small(before), small(after)])
       return remembered(`git ${before} ${after}`, () => diffTrees(git, before, after, mostPaths))
     }
-    // What is too large is so whichever way it is asked about.
+    // The size limit must not depend on the order of questions.
     const known = kept.get(before) ?? (kept.has(after) ? undefined : await whole(before))
     if (known) refuseSize(sizeAfter(known, changes))
     else refuseSize(sizeAfter(await whole(after), changes.map(reversed)))
@@ -165,7 +162,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
   }
 }
 
-/** Each with how it is forgotten, the one that was used last at the end. */
+/** Each with its removal, least recently used first. */
 const keptEverywhere = new Map<Listing, () => void>()
 
 function makeRoomFor(listing: Listing, forget: () => void): void {
@@ -207,7 +204,7 @@ function encodedLength(path: string): number {
   return path.isWellFormed() ? Buffer.byteLength(path) : encodePath(path).length
 }
 
-/** As many as `git diff-tree --raw` prints. */
+/** The size of `git diff-tree --raw`'s output. */
 function recordBytes(changes: readonly PathChange[]): number {
   let bytes = 0
   for (const { path, before, after } of changes)
@@ -228,6 +225,6 @@ function patched(entries: readonly ListedEntry[], changes: readonly PathChange[]
 
 function entriesBelow(entries: readonly ListedEntry[], directory: string): readonly ListedEntry[] {
   const at = (path: string) => firstNotBefore(entries, path, (entry) => entry.path)
-  // '0' comes right after the slash.
+  // '0' follows the slash.
   return entries.slice(at(`${directory}/`), at(`${directory}0`))
 }

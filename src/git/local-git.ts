@@ -1,4 +1,4 @@
-// Git commands on the mirror alone: no network, whatever they come across.
+// Git commands on the mirror without network access.
 import { runGit, type GitCall, type GitOutput } from './run-git.ts'
 
 export type LocalGit = (
@@ -12,6 +12,6 @@ export function localGit(options: {
   signal: AbortSignal
   staysInGroup?: boolean | undefined
 }): LocalGit {
-  // A listing of a million paths has about 150 MB; above twice that something is wrong.
+  // A listing of a million paths has about 150 MB; this is twice that.
   return (args, more = {}) => runGit({ args, limit: 300 * 1024 * 1024, ...options, ...more })
 }

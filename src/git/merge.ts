@@ -38,7 +38,6 @@ export interface MergeTools {
   readonly objects: Objects
   readonly diff: Diff
   readonly isWellWritten: Listings['isWellWritten']
-  /** Where commits are written. */
   readonly directory: string
   readonly signature: Signature
 }
@@ -62,7 +61,7 @@ export async function mergeCommits(
   const date = mergeDate(ours.time, theirs.time)
   const by = `${signature.name} <${signature.email}> ${date} +0000`
   const write = (tree: TreeSha) => writeCommit(directory, { tree, parents: [base, head], by, message })
-  // What changed since then is the head's alone: git would take its tree as it is, if it is one that git would write.
+  // Only the head changed since then: git would take its tree, if git would write it that way.
   if (bases[0] === base && (await tools.isWellWritten(ours.tree, theirs.tree)))
     return { kind: 'clean', commit: await write(theirs.tree), tree: theirs.tree }
 
@@ -78,7 +77,7 @@ export async function mergeCommits(
   return { kind: 'clean', commit: await write(tree), tree }
 }
 
-/** The best common ancestors: none for unrelated histories, several after criss-cross merges. */
+/** Sorted: none for unrelated histories, several after criss-cross merges. */
 async function mergeBases(git: LocalGit, base: CommitSha, head: CommitSha): Promise<readonly CommitSha[]> {
   const { stdout } = await git(['merge-base', '--all', base, head], { answers: [0, 1] })
   return stdout.toString('latin1').split('\n').filter(Boolean).map(commitSha)
@@ -87,8 +86,8 @@ async function mergeBases(git: LocalGit, base: CommitSha, head: CommitSha): Prom
 const year = 366 * 24 * 3600
 
 /**
- * The merge's date: a function of its parents, so that the same merge is the same commit whenever it is made. The
- * later of the two; but a head may carry any date, so one far after the base's counts for a year at most.
+ * Derived from the parents, so that equal merges are equal commits. The later date counts, but a head's date at most a
+ * year after the base's.
  */
 export function mergeDate(base: number, head: number): number {
   return Math.max(base, Math.min(head, base + year))

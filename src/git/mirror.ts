@@ -1,6 +1,5 @@
-// A bare mirror of one repository on disk: what the Repository port promises, done by the `git` program.
-// It holds objects and our own refs, never a working tree. One process uses a folder at a time. The folder is a
-// cache: deleting it costs a fetch, no knowledge.
+// A bare mirror of one repository on disk, run by the `git` program. One process uses a folder at a time. It is a
+// cache: deleting it only costs a fetch.
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { blobSha, commitSha, treeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
@@ -24,63 +23,62 @@ import { runGit } from './run-git.ts'
 import { exists, removeLeftovers, tidy } from './tidy.ts'
 
 export interface MirrorOptions {
-  /** The mirror's own folder: made when it is not there. */
+  /** Created if missing. */
   readonly directory: string
-  /** `https://host/path`; `http://` to this machine and `file:///path` for sandbox and tests. No user, no password. */
+  /** `https://host/path`; `http://` to this machine and `file:///path` for sandbox and tests. No user or password. */
   readonly url: string
-  /** Asked before every command that talks to the server: tokens expire. Undefined: anonymous. */
+  /** Called before every command to the server, because tokens expire. Undefined: anonymous. */
   readonly credential: () => Promise<Credential | undefined>
-  /** When given, land() refuses permits for any other repository. */
+  /** If set, land() refuses permits for other repositories. */
   readonly repository?: RepositoryName
   /** Author and committer of merge commits. */
   readonly signature?: Signature
   readonly timeouts?: Partial<Timeouts>
-  /** Most paths of one tree, or of one difference: more end in GitError `too-large`. */
+  /** Most paths of one tree or difference. More fail with GitError `too-large`. */
   readonly mostPaths?: number | undefined
   /**
-   * Another process has this folder open and looks after it: it is only read here (merges leave objects in it), never
-   * made, fetched into or pushed from. What git runs ends with our process group.
+   * Another process maintains this folder. It is only read here (merges add objects), never created, fetched into or
+   * pushed from. Git ends with our process group.
    */
   readonly isGuest?: boolean | undefined
 }
 
 /** Milliseconds. */
 export interface Timeouts {
-  /** The first fetch of a large repository takes minutes. */
+  /** A large repository's first fetch takes minutes. */
   readonly fetch: number
   readonly push: number
-  /** A local command, and the longest silence of the object reader. */
+  /** A local command, and the object reader's longest silence. */
   readonly local: number
 }
 
 export interface Mirror extends Repository {
-  /** The git program's version. */
   readonly version: string
-  /** The running object reader's process, if one runs: for tests that end it. */
+  /** The object reader's process, for tests that end it. */
   readonly readerPid: number | undefined
-  /** Tells that objects here are damaged or lost, as a guest saw: the next fetch begins from nothing. */
+  /** Reports damaged or lost objects, so that the next fetch starts from scratch. */
   distrust(code: 'corrupt' | 'missing'): void
-  /** Stops every command that runs (they reject with GitError `aborted`) and lets no other start. */
+  /** Stops all commands (they reject with GitError `aborted`) and starts no others. */
   close(): Promise<void>
 }
 
 const defaultTimeouts: Timeouts = { fetch: 15 * 60_000, push: 5 * 60_000, local: 2 * 60_000 }
 
-/** Reserved domain: nobody's account. The app gives its bot's own name and address. */
+/** A reserved domain without accounts. The app sets its bot's name and address. */
 const defaultSignature: Signature = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
 
-/** The largest catalogs are single files of some 60 MB; GitHub takes none above 100 MB. */
+/** The largest catalogs are files of some 60 MB; GitHub takes none above 100 MB. */
 const blobLimit = 128 * 1024 * 1024
 
-/** Milliseconds until a mirror in which something is missing is made anew once more. */
+/** Milliseconds between recreations of a mirror because of missing objects. */
 const oftenMadeAnew = 60 * 60_000
 
-/** Some four times what the largest public catalog repository has. */
+/** Some four times the largest public catalog repository. */
 export const usualMostPaths = 300_000
 
 /**
- * Opens the mirror in `directory`, made empty when it is not there; fetches nothing yet.
- * Rejects with GitError `unsupported` (no git, or older than 2.38) or `refused` (the address, the signature).
+ * Opens or creates the mirror in `directory` without fetching. Rejects with GitError `unsupported` (no git, or older
+ * than 2.38) or `refused` (the address, the signature).
  */
 export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const remote = openRemote(options.url, options.credential)
@@ -93,13 +91,12 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 
   const closing = new AbortController()
   const { signal } = closing
-  // Set when the folder turns out to be damaged (a power cut, a bad disk, someone who tidied up): the next fetch then begins
-  // from nothing.
+  // Set when the folder is damaged (a power cut, a bad disk, manual cleanup): the next fetch starts from scratch.
   let isDamaged = false
   let madeAnew = -Infinity
-  /** Something is not here that must be: a tree's entries, a commit's tree. */
+  /** An object that must be here is missing, such as a tree's entry or a commit's tree. */
   const lost = () => {
-    // An id that nobody has can be named on purpose. Beginning from nothing must not be had for it each time.
+    // Anyone can name an unknown id, so limit how often that recreates the mirror.
     if (performance.now() - madeAnew > oftenMadeAnew) isDamaged = true
   }
   const noticing = async <T>(work: Promise<T>): Promise<T> => {
@@ -130,7 +127,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const lanes = openFetchLanes()
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
   let isTidying = false
-  /** Branches of which at least an older state is here: asking git for that once is enough. */
+  /** Branches with any state here. Asking git once is enough. */
   const begun = new Set<string>()
 
   const isHere = async (branch: string): Promise<boolean> => {
@@ -145,8 +142,8 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   }
 
   /**
-   * From nothing, with no other fetch beside it: they would all bring the whole branch. False: another one did so, before
-   * this was asked for.
+   * Starts from scratch, without concurrent fetches, which would all bring the whole branch. False: another one did it
+   * first.
    */
   const begin = async (branch: string): Promise<boolean> => {
     if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is made anew'))
@@ -203,7 +200,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       try {
         await fetchOnce(branch, pull)
       } catch (error) {
-        // Git says the same of a folder that it cannot use and of a server that sends nonsense: the folder is asked.
+        // Git words a broken folder like a misbehaving server, so check the folder.
         if (signal.aborted || !mayBeOurs(error) || (await isSound(git, directory))) throw error
         isDamaged = true
         await fetchOnce(branch, pull)
@@ -270,7 +267,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 
 const guestError = () => new GitError('refused', 'a guest neither fetches nor pushes')
 
-/** A folder appears whole or not at all: a process that dies meanwhile leaves no half repository behind. */
+/** The folder appears whole or not at all, even if the process dies. */
 async function prepare(directory: string): Promise<void> {
   if (await exists(join(directory, 'HEAD'))) return removeLeftovers(directory)
   const parent = dirname(directory)
@@ -278,13 +275,13 @@ async function prepare(directory: string): Promise<void> {
   const temporary = await mkdtemp(join(parent, `.${basename(directory)}-`))
   try {
     await runGit({
-      // Without a template there are no hooks, no info/exclude, no info/attributes. HEAD names a branch that never is.
+      // Without a template: no hooks, info/exclude or info/attributes. HEAD names a branch that never exists.
       args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=none', temporary],
       timeout: 30_000,
       limit: 10_000,
     })
     await rename(temporary, directory).catch(async (error: unknown) => {
-      // Another process was quicker, or half a folder is in the way.
+      // Another process was faster, or half a folder is in the way.
       if (await exists(join(directory, 'HEAD'))) throw error
       await discard(directory)
       await rename(temporary, directory)
@@ -295,16 +292,13 @@ async function prepare(directory: string): Promise<void> {
   }
 }
 
-/** Whether a fetch may have failed for what lies here: no answer of the server's says so for certain. */
+/** Whether a fetch may have failed because of this folder, not clearly because of the server. */
 function mayBeOurs(error: unknown): boolean {
   if (!isGitError(error)) return true
   return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
 }
 
-/**
- * Whether git can work with the folder: it is a repository, and every ref leads to an object that is here. What nobody can tell
- * (git itself cannot be started) does not count against it.
- */
+/** Whether the folder is a repository whose refs lead to existing objects. If git can't start, it counts as sound. */
 async function isSound(git: LocalGit, directory: string): Promise<boolean> {
   for (const part of ['HEAD', 'objects', 'refs']) if (!(await exists(join(directory, part)))) return false
   try {
@@ -314,7 +308,7 @@ async function isSound(git: LocalGit, directory: string): Promise<boolean> {
   }
 }
 
-/** Out of the way at once, gone a little later. */
+/** Renames first, then deletes. */
 async function discard(directory: string): Promise<void> {
   if (!(await exists(directory))) return
   const aside = await mkdtemp(join(dirname(directory), `.${basename(directory)}-damaged-`))

@@ -1,6 +1,5 @@
-// Reads objects through one long-lived `git cat-file --batch-command`: requests queue, answers come in their order. What is
-// asked in one go is written in one go: ten thousand files cost a few ways to git and back.
-// A process that dies or falls silent is replaced by the next request; nothing read is kept here.
+// Reads objects through one long-lived `git cat-file --batch-command`. Requests are written together, so ten thousand
+// files cost a few round trips. A dead or silent process is replaced.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { classify } from './classify.ts'
@@ -22,14 +21,13 @@ export interface Objects {
    */
   read(id: string, limit: number): Promise<StoredObject>
   /**
-   * The commit that a ref of ours stands at now; undefined where there is no such ref. Rejects as `read` does. `ref` must be a
-   * checked name: it becomes a part of a line of input.
+   * The commit of a ref of ours. Undefined: there is no such ref. Rejects as `read` does. `ref` must be a checked name,
+   * because it becomes input text.
    */
   tipOf(ref: string): Promise<string | undefined>
 }
 
 export interface ObjectReader extends Objects {
-  /** Ends the process; the next request starts another. */
   restart(): void
   close(): void
   /** The running process, for tests that end it. */
@@ -43,9 +41,9 @@ interface Header {
 }
 
 interface Request {
-  /** As it is asked for: an object id, or a ref's commit. */
+  /** An object id, or a ref's commit. */
   readonly id: string
-  /** Called with what an object is, before anything of it is read. True: its contents are wanted. */
+  /** Called before reading the contents. True: read them. */
   readonly onInfo: (header: Header) => boolean
   readonly onMissing: () => void
   readonly resolve: (object: StoredObject) => void
@@ -53,7 +51,7 @@ interface Request {
   attempts: number
 }
 
-/** What the next header line on the process's output belongs to. */
+/** The request that the next header line answers. */
 interface Expected {
   readonly request: Request
   readonly step: 'info' | 'contents'
@@ -62,7 +60,7 @@ interface Expected {
 interface ReaderOptions {
   readonly directory: string
   readonly timeout: number
-  /** Whether git belongs to the process group of ours, and ends with it. */
+  /** Whether git belongs to our process group and ends with it. */
   readonly staysInGroup?: boolean | undefined
 }
 
@@ -75,7 +73,7 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
     if (!worker?.alive) worker = startWorker(options, retry)
     worker.send(request)
   }
-  // Reading changes nothing, so a request that lost its process is asked once more of a new one.
+  // Reading changes nothing, so a request that lost its process is retried once.
   const retry = (request: Request, error: GitError): void => {
     request.attempts += 1
     if (request.attempts > 1 || closed) request.reject(error)
@@ -132,7 +130,7 @@ function startWorker(
       detached: !staysInGroup,
     },
   )
-  // The reader alone must not keep the process from ending.
+  // The reader alone must not keep the process running.
   child.unref()
   const expected: Expected[] = []
   let alive = true
@@ -161,12 +159,12 @@ function startWorker(
   }
   const ask = (request: Request, step: Expected['step']): void => {
     expected.push({ request, step })
-    // Not at once: whoever waits for the same answers asks for the next ones right after them.
+    // Deferred, because callers waiting for the same answers ask again right after them.
     if (unwritten.length === 0) process.nextTick(write)
     unwritten.push(`${step} ${request.id}\n`)
     if (expected.length === 1) listen()
   }
-  /** Takes a complete header line; a body follows only after `contents`. */
+  /** A body only follows `contents`. */
   const onHeader = (line: string): void => {
     const next = expected[0]
     if (!next) return stop(new GitError('failed', 'cat-file answered what nobody asked'))
@@ -176,7 +174,7 @@ function startWorker(
     }
     const found = parseHeader(line, next.request.id)
     if (next.step === 'contents') {
-      // One byte more: the line feed after the content.
+      // One extra byte for the line feed after the content.
       body = { type: found.type, bytes: Buffer.allocUnsafe(found.size + 1), filled: 0 }
       return
     }
@@ -215,7 +213,7 @@ function startWorker(
   })
   child.stdin.on('error', () => undefined)
   child.once('error', (cause) => stop(new GitError('unsupported', 'git cannot be started', { cause })))
-  // Its last words tell a damaged object from a process that was killed.
+  // Tells a damaged object from a killed process.
   let words = ''
   child.stderr.setEncoding('utf8')
   child.stderr.on('data', (text: string) => {
@@ -244,7 +242,7 @@ function startWorker(
 
 function parseHeader(line: string, asked: string): Header {
   const [, id = '', type = '', size = ''] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? []
-  // What is asked for by a name is answered by its id.
+  // A request by name is answered by id.
   const isIt = id === asked || (id !== '' && asked.startsWith('refs/') && type === 'commit')
   if (!isIt)
     throw new GitError('corrupt', `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${asked}`, {

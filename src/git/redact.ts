@@ -1,4 +1,4 @@
-// Takes secrets out of text that git or a server wrote, before it becomes part of an error.
+// Removes secrets from text of git or a server before it enters an error.
 import type { Credential } from './remote.ts'
 
 /** Replaces the credentials in every form they travel in, and the user part of any address. */

@@ -1,12 +1,12 @@
 // Runs one program to its end: without a shell, with a time limit and an output limit.
 import { spawn, type ChildProcess } from 'node:child_process'
 
-/** All of it can be sent to another process. */
+/** Serializable, so it can be sent to another process. */
 export interface ProcessOrder {
   readonly program: string
   readonly args: readonly string[]
   readonly directory: string
-  /** Exactly this: nothing of ours. */
+  /** Exactly this, nothing of ours. */
   readonly environment: Readonly<Record<string, string>>
   readonly input: string | Uint8Array
   /** What it can read from the descriptors 3, 4 and on: undefined is nothing at all. */
@@ -31,12 +31,12 @@ export interface Ended {
 
 export type RunProcess = (order: ProcessOrder, signal?: AbortSignal) => Promise<Ended>
 
-/** The end of what it said matters most; a server may send any amount. */
+/** The end of the output matters most, and a server may send any amount. */
 const stderrLimit = 64 * 1024
-/** After SIGTERM git removes its lock files; this many milliseconds it gets for that. */
+/** Milliseconds after SIGTERM for git to remove its lock files. */
 const grace = 2000
 
-/** Resolves however it ends. Rejects with the system's error when it cannot be started. */
+/** Resolves however it ends. Rejects when it can't be started. */
 export const runProcess: RunProcess = async (order, signal) => {
   const { program, args, directory, environment, input, pipes = [], timeout, limit, hasGroup } = order
   const { records = Infinity } = order

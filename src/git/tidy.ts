@@ -1,5 +1,5 @@
-// Keeps a mirror small and its folder usable: packs are joined when there are many, what an ended process left behind
-// is removed. Objects that no ref holds stay for two weeks: a merge commit waits unreferenced for its landing.
+// Joins a mirror's packs and removes what dead processes left. Unreferenced objects stay for two weeks, because merge
+// commits wait for their landing.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LocalGit } from './local-git.ts'
@@ -9,7 +9,7 @@ const manyPacks = 50
 /** Each merge leaves some loose objects; git itself would tidy at 6700. */
 const manyLoose = 5000
 
-/** Joins packs when there are many of them. True when it did something. */
+/** Joins packs if there are many. True when it did. */
 export async function tidy(git: LocalGit, directory: string): Promise<boolean> {
   const packs = (await names(join(directory, 'objects', 'pack'))).filter((name) =>
     name.endsWith('.pack'),

@@ -42,14 +42,14 @@ export async function diffTrees(
   return parseRawDiff(stdout)
 }
 
-/** A path of four kilobytes is one that somebody made to be that long: so many of them are too many all the same. */
+/** A path of four kilobytes was made to be that long, so many of them are too many anyway. */
 const meanBytes = 400
 
 export function bounded(records: number) {
   return { records, limit: 1024 * 1024 + records * meanBytes }
 }
 
-/** Nine tree objects can stand for a billion paths: what git goes on to print is not waited for. */
+/** Nine tree objects can describe a billion paths, so stop reading early. */
 async function counted<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
   try {
     return await work()
@@ -90,7 +90,6 @@ export async function listDirectory(
   return parseTreeList(await printTree(git, treeSha(start.oid), mostPaths), `${directory}/`)
 }
 
-/** What `ls-tree` prints of a whole tree. */
 export async function printTree(git: LocalGit, tree: TreeSha, mostPaths: number): Promise<Buffer> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
   const { stdout } = await counted(() => git(args, bounded(mostPaths)), tooManyPaths(mostPaths))

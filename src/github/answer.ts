@@ -1,4 +1,4 @@
-// Answers to questions about people, three-valued: what GitHub does not clearly say is unknown (T27).
+// Three-valued answers to questions about people: in doubt, the answer is unknown (T27).
 import { questionKey, type AnswerTo, type RoleAnswer } from '../checks/questions.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { ForgeQuestion } from '../ports/forge.ts'
@@ -35,7 +35,7 @@ export async function answerQuestion(
   }
 }
 
-/** REST names no editor, and times in whole seconds; GraphQL names each edit. */
+/** REST names no editor and gives times in whole seconds; GraphQL names each edit. */
 const editsOfComment = `query EditsOfComment($id: ID!) {
   node(id: $id) {
     __typename
@@ -72,7 +72,7 @@ async function answerEdits(
     : { kind: 'edited' }
 }
 
-/** By the ref itself: asked for a branch, GitHub answers with the one that it was renamed to. */
+/** Reads the ref itself, because the branches API follows renames. */
 async function answerBranch(
   octokit: Octokit,
   { owner, name }: RepositoryName,
@@ -119,15 +119,15 @@ async function answerMembership(
   } catch (error) {
     if (toForgeError(error, 'ask for a membership').code !== 'not-found') throw error
   }
-  // A 404 means "not a member" and also "you may not know": only a team that we can see makes it a no.
+  // A 404 can also mean "not allowed to know". It is a no only for a team that we can see.
   await octokit.rest.teams.getByName({ org: organization, team_slug: team })
   return { kind: 'no' }
 }
 
-/** GitHub takes these for passed where it requires a check. */
+/** Conclusions that satisfy GitHub's required checks. */
 const green = new Set(['success', 'neutral', 'skipped'])
 
-/** The latest run of each suite: every one of them must be green. Names are anybody's, so the App is looked at, too. */
+/** The latest run of each suite must be green. Anyone can use a check's name, so the App is compared, too. */
 async function answerCheckRun(
   octokit: Octokit,
   repository: RepositoryName,

@@ -1,5 +1,4 @@
-// The version of GitHub's REST interface that we are written for, sent with every request. An older server may refuse to
-// hear of it: it is asked again without, which it said itself is the way.
+// Sends the REST API version with every request. If an older server rejects it, requests go without it.
 import type { Octokit } from '@octokit/rest'
 
 /** https://docs.github.com/rest/about-the-rest-api/api-versions */
@@ -7,19 +6,19 @@ export const apiVersion = '2022-11-28'
 
 const header = 'x-github-api-version'
 
-/** Requests that may be sent twice: reads, and the token without which there are none. A refused version did nothing. */
+/** Reads, and the token they need. A request with a refused version did nothing, so repeating it is safe. */
 const mayRepeat = (method: string, url: string): boolean =>
   method === 'GET' || (method === 'POST' && url.endsWith('/access_tokens'))
 
 /**
- * A plugin for an Octokit. `refused` is called once, with a sentence for operators, when the server does not know our
- * version; from then on nobody who shares the plugin sends one.
+ * An Octokit plugin. `refused` is called once, with a sentence for operators, when the server rejects our version.
+ * Afterwards no request sends it.
  */
 export function sendApiVersion(refused: (why: string) => void) {
   let isKnown = true
   return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
     octokit.hook.before('request', (request) => {
-      // Made anew: the headers can be those that all requests begin with.
+      // Copied, because all requests can share the headers.
       if (isKnown) request.headers = { ...request.headers, [header]: apiVersion }
     })
     octokit.hook.wrap('request', async (request, options) => {
@@ -33,7 +32,7 @@ export function sendApiVersion(refused: (why: string) => void) {
           )
         isKnown = false
         if (!mayRepeat(options.method, options.url)) throw error
-        // Octokit's hooks pass on the options that they began with, whatever they are given.
+        // Octokit's hooks pass on the original options.
         delete options.headers[header]
         return await request(options)
       }

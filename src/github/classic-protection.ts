@@ -1,4 +1,4 @@
-// Classic branch protection as GitHub's REST interface gives it, in our words. Pure.
+// Converts classic branch protection from GitHub's REST API. Pure.
 import { z } from 'zod'
 import { requiredCheck, type Demanded } from './rule-parts.ts'
 
@@ -6,7 +6,7 @@ const on = z.object({ enabled: z.boolean() }).optional()
 const apps = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
 const checks = z.array(z.object({ context: z.string(), app_id: z.number().nullable().optional() }))
 
-/** What a branch's own answer says to everybody who can read it. */
+/** The branch answer that every reader gets. */
 export const branchAnswer = z.object({
   protected: z.boolean().optional(),
   protection: z
@@ -23,7 +23,7 @@ export const branchAnswer = z.object({
     .optional(),
 })
 
-/** What those are told who may administer. */
+/** The answer for administrators. */
 const protection = z.object({
   required_status_checks: z
     .object({
@@ -57,7 +57,7 @@ const harmless = new Set([
   'allow_fork_syncing',
 ])
 
-/** Undefined: it is not as documented. */
+/** Undefined: not as documented. */
 export function demandedByProtection(answer: unknown, app: number): Partial<Demanded> | undefined {
   const read = protection.safeParse(answer).data
   if (read === undefined) return undefined
@@ -93,7 +93,7 @@ export function demandedByProtection(answer: unknown, app: number): Partial<Dema
   }
 }
 
-/** A setting that GitHub did not have when this was written. */
+/** For settings added to GitHub after this was written. */
 const isOn = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
 
 export function listedChecks(status: {
@@ -105,7 +105,7 @@ export function listedChecks(status: {
   return [...pinned.map((it) => requiredCheck(it.context, it.app_id)), ...named.map((name) => ({ name }))]
 }
 
-/** `Ref.refUpdateRule`: what binds the reader, to those who may not read the protection itself. */
+/** `Ref.refUpdateRule`: what binds the reader, for readers who can't see the protection itself. */
 const updateRule = z.object({
   repository: z.object({
     ref: z
@@ -134,7 +134,7 @@ export const updateRuleQuery = `query UpdateRule($owner: String!, $repo: String!
 
 export function demandedByUpdateRule(answer: unknown): Partial<Demanded> | undefined {
   const rule = updateRule.safeParse(answer).data?.repository.ref?.refUpdateRule
-  // It is null for who is not bound, and for who may not know: nothing follows from that.
+  // Null means either not bound or not allowed to know.
   if (rule === null || rule === undefined) return undefined
   const approvals = rule.requiredApprovingReviewCount ?? 0
   const reviews = approvals > 0 || rule.requiresCodeOwnerReviews || rule.requiresConversationResolution

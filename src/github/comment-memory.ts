@@ -1,13 +1,13 @@
-// What was read of the comments of pull requests: they are asked for by the time of their last change, and thousands of old
-// ones are not read again at every look. Kept in memory alone and for an hour at most; a landing reads everything anew.
+// Remembers pull requests' comments in memory for at most an hour, so that a look reads only changed ones. A landing
+// ignores it.
 import type { Comment } from '../change/snapshot.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface KeptComments {
   readonly comments: ReadonlyMap<number, Comment>
-  /** Our own report among them. */
+  /** Our own report's id. */
   readonly own: number | undefined
-  /** Milliseconds since the epoch: when all of them were read. */
+  /** When all were read, in milliseconds since the epoch. */
   readonly readAt: number
 }
 
@@ -17,11 +17,11 @@ export interface CommentMemory {
   forget(key: string): void
 }
 
-/** An account that is deleted changes its comments' author without changing their time: that is seen after this long. */
+/** Deleting an account changes a comment's author but not its time, so entries expire after this. */
 const longest = 3600_000
-/** Characters, of all pull requests together. */
+/** Characters over all pull requests. */
 const room = 32 * 1024 * 1024
-/** What a comment takes beside its text. */
+/** Overhead beside the text. */
 const perComment = 300
 
 export function openCommentMemory(clock: Clock): CommentMemory {

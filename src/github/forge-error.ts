@@ -1,4 +1,4 @@
-// The one error of this floor: GitHub could not be asked, or would not do as asked.
+// This folder's only error class.
 import { sayGitHubLimit } from '../messages/github-limit.ts'
 import { readRefusal, unsaidWait } from './limit-answer.ts'
 
@@ -7,9 +7,8 @@ export type ForgeErrorCode =
 
 export class ForgeError extends Error {
   readonly code: ForgeErrorCode
-  /** Whether asking again later can help. */
   readonly retryable: boolean
-  /** Seconds to wait before that, where GitHub said so. */
+  /** Seconds that GitHub asked to wait. */
   readonly retryAfter: number
 
   constructor(code: ForgeErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
@@ -27,7 +26,7 @@ interface HttpError {
   readonly response?: { readonly headers?: Readonly<Record<string, string | undefined>> }
 }
 
-/** Turns whatever Octokit throws into a ForgeError. `doing` names the call: it never holds a token or a body. */
+/** Converts any Octokit error. `doing` names the call, without token or body. */
 export function toForgeError(error: unknown, doing: string): ForgeError {
   if (error instanceof ForgeError) return error
   const refused = refusalOf(error)
@@ -60,7 +59,7 @@ interface GraphqlError extends Error {
   readonly errors?: readonly { readonly type?: string; readonly message?: string }[]
 }
 
-/** GraphQL says that a limit is reached with a status of success. */
+/** GraphQL reports a reached limit with a success status. */
 function refusalOf(error: unknown) {
   if (isHttpError(error)) {
     const headers = error.response?.headers ?? {}

@@ -1,4 +1,4 @@
-// GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
+// The Forge port for one repository with one installation's token. It has no merge call.
 import { commitSha, pullNumber, userId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
@@ -29,8 +29,8 @@ import { openRepositoryMemory } from './repository-memory.ts'
 import { stillAs } from './still-as.ts'
 
 /**
- * Actions that read what is there before they write: after a lost answer they find what was done, and do it once. What takes
- * several requests may be there in part.
+ * Actions that read before they write, so repeating one after a lost answer has no second effect. Multi-request actions
+ * may be partly done.
  */
 function mayBeDoneAgain(action: Action): boolean {
   if (action.kind === 'put-check') return isInOneRequest(action.run)
@@ -40,14 +40,14 @@ function mayBeDoneAgain(action: Action): boolean {
 
 const isInOneRequest = ({ annotations }: CheckRun) => annotations.length <= annotationsPerRequest
 
-/** What was done before in the same job stays done: one call that fails does not take it back to its start. */
+/** A failed call is retried in place, so that its job doesn't start again. */
 const attempts = 4
-/** Milliseconds after which GitHub's lists show what was written. */
+/** Milliseconds until GitHub's lists show a write. */
 const lag = 2000
-/** Seconds after which a comment is looked for whose writing was not answered. */
+/** Seconds until a comment whose write got no answer is looked for. */
 const commentSeconds = 10
 
-/** GitHub failed, and did not refuse. A limit is waited for, never run against. */
+/** GitHub failed rather than refused. A limit is never retried in place. */
 const isPassing = (error: unknown): error is ForgeError =>
   error instanceof ForgeError && error.code === 'unavailable'
 
@@ -209,7 +209,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       asking('list the checks of others', async () => {
         const query = { ...target, ref: commit, per_page: 100 }
         let pages = 0
-        // What others write is never read without a limit.
+        // Others' content is only read up to a limit.
         const runs = await octokit.paginate(octokit.rest.checks.listForRef, query, ({ data }, done) => {
           if (++pages >= 10) done()
           return data
@@ -226,7 +226,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           return await asking(action.kind, () => perform(action, attempt > 1))
         } catch (error) {
           if (!isPassing(error)) throw error
-          // Made once, read later: a list that lags would have it made twice. The queue waits long enough.
+          // A lagging list would cause a duplicate. The queue waits long enough.
           if (action.kind === 'put-comment')
             throw new ForgeError('unavailable', error.message, { cause: error, retryAfter: commentSeconds })
           const { pause } = acting

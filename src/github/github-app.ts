@@ -1,6 +1,5 @@
-// The GitHub App as a client: its JWT, its installations' tokens, its Octokits. Made of Probot's parts, with two
-// of its habits changed: nothing but GET is ever retried (T39), and GitHub's limits are kept by a budget of each
-// installation, which knows what is more important, instead of Octokit's throttling, which does not.
+// The App's JWT, tokens and Octokits, from Probot's parts with two changes: only GET is retried (T39), and each
+// installation has a prioritized budget instead of Octokit's throttling.
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -23,58 +22,58 @@ export interface GitHubAppOptions {
   /** PEM text. */
   readonly privateKey: string
   readonly webhookSecret: string
-  /** REST root without a slash at the end; GitHub.com's by default. */
+  /** REST root without a trailing slash. Default: GitHub.com's. */
   readonly apiUrl?: string | undefined
-  /** False where the server has no limits but those that it tells with its answers. */
+  /** False: the server has no limits beyond those in its answers. */
   readonly throttle?: boolean | undefined
-  /** Milliseconds from one write to the next; a second, as GitHub asks, where it is not said. */
+  /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Hears what GitHub says is left of an installation's hour. */
+  /** Hears what is left of an installation's hour. */
   readonly onRemaining?: (left: RemainingRequests) => void
-  /** Hears of each request what became of it. */
+  /** Hears each request's result. */
   readonly onAnswer?: FetchEvents['onAnswer']
 }
 
 export interface InstalledRepository {
   readonly installation: number
   readonly repository: RepositoryName
-  /** GitHub says that anybody may read it. Absent: it does not say so. */
+  /** Anyone may read it. Absent: unknown. */
   readonly isPublic?: boolean
 }
 
 export interface GitHubApp {
   readonly appId: number
   readonly probot: Probot
-  /** The account under which the App writes, `catalog-bot[bot]`. Rejects with a ForgeError. */
+  /** The App's account, `catalog-bot[bot]`. Rejects with a ForgeError. */
   login(): Promise<string>
   /**
-   * Octokit with one installation's token, for one job. It goes by the budget of the installation, as work of that class.
-   * `onSent` hears of each request that counts against the hour.
+   * An Octokit with one installation's token and budget, for one job of this class. `onSent` hears each request that
+   * counts against the hour.
    */
   octokit(installation: number, work?: WorkClass, onSent?: () => void): Promise<Octokit>
-  /** A token that can read and push to this one repository, for git. Valid for an hour. */
+  /** A token for git to read and push this repository. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
-  /** The installation that covers this repository. Rejects with a ForgeError. */
+  /** Rejects with a ForgeError. */
   installationOn(repository: RepositoryName): Promise<number>
-  /** What the App may do on this repository now, whatever its tokens say. Rejects with a ForgeError. */
+  /** The App's current permissions here, whatever its tokens say. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
-  /** Everything the App is installed on, as far as GitHub says. Rejects with a ForgeError when it says nothing at all. */
+  /** All installations that GitHub tells of. Rejects with a ForgeError when it tells nothing. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
-  /** Requests that wait for their turn now. */
+  /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
-  /** Installations of which some work waits for GitHub's limit. */
+  /** Installations with work waiting for GitHub's limit. */
   held(): readonly HeldInstallation[]
 }
 
-/** As the plugin has it, and 429: who is told to wait is not to ask five times more at once. */
+/** The plugin's list and 429, because an immediate retry would break the limit again. */
 const doNotRetry = [400, 401, 403, 404, 410, 422, 429, 451]
 
-/** A token is renewed this long before it ends: a fetch of a large repository takes minutes. */
+/** Renew this early, because fetching a large repository takes minutes. */
 const tokenMargin = 20 * 60_000
 
 async function repositoriesOf(
@@ -104,11 +103,11 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     },
     sendApiVersion((why) => options.log.warn(why)),
   ).defaults((given: OctokitOptions): OctokitOptions => ({
-    // Ours come last: Probot brings its own settings for all of these.
+    // Last, because Probot sets defaults for all of these.
     ...given,
     userAgent: 'catalog-bot',
-    // Five more tries for reads, within two seconds: a look has some forty calls, and one that fails takes it back to its
-    // start. What fails longer is taken again by the queue, which waits better.
+    // Five quick retries for reads, because one failure restarts a look of some forty calls. The queue handles longer
+    // failures.
     retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry },
     request: { ...(given.request as object | undefined), ...plainAnswers },
     throttle: { enabled: false },
@@ -130,7 +129,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     onAnswer: options.onAnswer,
   })
   let app: Octokit | undefined
-  /** With the App's own key: what tokens, and where it is installed. Everything else stands on that. */
+  /** With the App's own key, for tokens and installations. */
   const asApp = async (): Promise<Octokit> => {
     const octokit = await probot.auth()
     if (octokit !== app) budgets.attach(octokit, 'app', 'landing')
@@ -213,13 +212,13 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const active = installations.filter(({ suspended_at }) => suspended_at === null)
         for (const installation of active)
           try {
-            // One request for a hundred repositories, which the pages need, too: who may see what depends on it.
+            // One request per hundred repositories. The pages need them for access control.
             all.push(
               ...(await repositoriesOf(await asInstallation(installation.id, 'landing'), installation.id)),
             )
           } catch (error) {
             failures.push(error)
-            // One that GitHub does not let us into (suspended just now, blocked) keeps nobody else waiting.
+            // A suspended or blocked installation must not hold up the others.
             const failure = toForgeError(error, `list the repositories of installation ${installation.id}`)
             options.log.warn({ err: failure }, 'an installation could not be listed and is left out for now')
           }

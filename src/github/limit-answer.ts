@@ -1,32 +1,30 @@
-// What GitHub's answers say of its limits: what is left of the hour, and that a request was refused for one.
+// Reads GitHub's limits and limit refusals from its answers.
 import type { Resource } from './budget/request-cost.ts'
 
 type Headers = (name: string) => string | null | undefined
 
-/** What is left of one limit. */
 export interface Quota {
-  /** As the answer names it. */
   readonly resource: Resource | undefined
   readonly limit: number
   readonly remaining: number
-  /** When it begins anew: seconds since the epoch by GitHub's clock, the same number with every answer of one hour. */
+  /** Seconds since the epoch by GitHub's clock, equal in all answers of one hour. */
   readonly reset: number
-  /** The same as milliseconds from now: the two clocks need not agree. */
+  /** Milliseconds from now, because the clocks can differ. */
   readonly resetsIn: number
 }
 
 export interface Refusal {
-  /** `primary`: the hour is used up. `secondary`: too much at once, which holds for everything. */
+  /** `primary`: the hour is used up. `secondary`: too much at once, which stops everything. */
   readonly kind: 'primary' | 'secondary'
-  /** Until GitHub wants to be asked again. Absent: it did not say. */
+  /** How long to wait. Absent: GitHub didn't say. */
   readonly seconds?: number
 }
 
 const longestWait = 3600
-/** Seconds to wait where GitHub says nothing: at least a minute, it asks. */
+/** Seconds to wait by default. GitHub asks for at least a minute. */
 export const unsaidWait = 60
 
-/** Undefined where the answer does not tell. `now`: of our own clock, where the answer has no time. */
+/** Undefined: not in the answer. `now`: used if the answer has no time. */
 export function readQuota(headers: Headers, now: number): Quota | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     numberOf(headers(`x-ratelimit-${name}`)),
@@ -37,7 +35,7 @@ export function readQuota(headers: Headers, now: number): Quota | undefined {
   return { resource, limit, remaining, reset, resetsIn: untilReset(reset, headers, now) }
 }
 
-/** Undefined: whatever the answer is, no limit is the reason. `said`: GitHub's message. */
+/** Undefined: not caused by a limit. `said`: GitHub's message. */
 export function readRefusal(status: number, headers: Headers, said: string): Refusal | undefined {
   const usedUp = headers('x-ratelimit-remaining') === '0'
   const after = numberOf(headers('retry-after'))
@@ -54,13 +52,13 @@ export function readRefusal(status: number, headers: Headers, said: string): Ref
   return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), longestWait) }
 }
 
-/** How GitHub begins its own sentences, old servers theirs, and what GraphQL calls it: never what only holds such words. */
+/** Anchored to GitHub's own sentences (old and new servers, GraphQL), so quoted text doesn't match. */
 const isAboutLimit = (said: string): boolean =>
   /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
     said,
   )
 
-/** One second more: it begins anew within the second that GitHub names. */
+/** One second more, because the reset happens within the named second. */
 function untilReset(reset: number, headers: Headers, now: number): number {
   const theirs = Date.parse(headers('date') ?? '') || now
   return reset * 1000 - theirs + 1000

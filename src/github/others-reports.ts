@@ -1,4 +1,4 @@
-// What others say of a commit or a pull request, for which GitHub may wait: commit statuses, and conversations.
+// Others' commit statuses and conversations, for which GitHub may wait.
 import { z } from 'zod'
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -8,7 +8,7 @@ import type { Octokit } from './github-app.ts'
 const status = z.object({ id: z.number(), context: z.string(), state: z.string() })
 const combined = z.object({ statuses: z.array(status) })
 
-/** The newest status of each context, of at most a thousand. Rejects with what Octokit rejects with. */
+/** The newest status of each context, at most a thousand. Rejects with Octokit's errors. */
 export async function readStatuses(
   octokit: Octokit,
   target: {
@@ -27,7 +27,7 @@ export async function readStatuses(
       if (statuses.length < target.per_page) break
     }
   } catch (error) {
-    // The owner of the installation has not accepted the permission yet: the retry by time is left.
+    // The installation hasn't accepted the permission yet. The timed retry remains.
     if (toForgeError(error, 'read the statuses').code !== 'forbidden') throw error
   }
   return said
@@ -44,7 +44,7 @@ const query = `query OpenThreads($owner: String!, $name: String!, $pull: Int!) {
   } }
 }`
 
-/** See Forge.openThreads. Rejects where GitHub's limit is reached. */
+/** See Forge.openThreads. Rejects when GitHub's limit is reached. */
 export async function readOpenThreads(
   octokit: Octokit,
   { owner, name }: RepositoryName,

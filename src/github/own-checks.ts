@@ -1,5 +1,5 @@
-// Our check runs on a commit: each created or updated once. Those that are new go in one request, for GitHub counts requests;
-// what it does not take that way is written one by one.
+// Creates or updates our check runs on a commit. New ones share a request to save budget; failed ones are written one
+// by one.
 import { z } from 'zod'
 import type { CommitSha } from '../change/ids.ts'
 import type { Action, CheckRun, OwnCheck } from '../ports/forge.ts'
@@ -25,8 +25,8 @@ export async function ownChecks({ octokit, target, appId }: CheckWriter, commit:
 }
 
 /**
- * One run. `isNew`: whoever has just read that no run of this name is there, or that it is over, need not have it read once
- * more. `isAgain`: it may have been done, and the answer did not arrive. Answers with its address.
+ * `isNew`: the caller knows that no unfinished run of this name exists. `isAgain`: an earlier attempt got no answer.
+ * Answers with the run's address.
  */
 export async function putCheck(
   writer: CheckWriter,
@@ -62,7 +62,7 @@ export async function putCheck(
       : { status: 'completed' as const, conclusion: run.conclusion }),
     output: output(first),
   }
-  // An update appends its annotations to the old ones, so a run that has some is replaced, not updated.
+  // Updates append annotations, so a run that has some is replaced.
   const reusable =
     existing !== undefined && existing.output.annotations_count === 0 && existing.status !== 'completed'
   const { data } = reusable
@@ -73,7 +73,7 @@ export async function putCheck(
   return data.html_url ?? undefined
 }
 
-/** Whether a run of this name is a new one, by what was read a moment ago. */
+/** Judged by what was just read. */
 const isToCreate = ({ name }: CheckRun, present: readonly OwnCheck[]): boolean =>
   present.every((one) => one.name !== name || one.isOver === true)
 
@@ -84,7 +84,7 @@ const made = z.object({
 })
 const answer = z.record(z.string(), made.nullable())
 
-/** Several runs. `repositoryId`: GitHub's global id, without which each takes a request. Answers with their addresses. */
+/** `repositoryId`: GitHub's global id, without which each run takes a request. Answers with their addresses. */
 export async function putChecks(
   writer: CheckWriter,
   { head, runs, present }: Extract<Action, { kind: 'put-checks' }>,
@@ -120,8 +120,8 @@ export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: 
 })
 
 /**
- * Creates these runs by one request. Answers with the addresses of those that GitHub says it has made; of the others nobody
- * knows. Never rejects.
+ * Creates runs by one request. Answers with the addresses that GitHub confirms; the other runs are uncertain. Never
+ * rejects.
  */
 async function createTogether(
   { octokit }: CheckWriter,
@@ -136,7 +136,7 @@ async function createTogether(
   const inputs = runs.map((run, at) => [`run${at}`, inputOf(run, repository, head)] as const)
   const data = await octokit
     .graphql<unknown>(mutation, Object.fromEntries(inputs))
-    // What was made is told beside the errors of what was not.
+    // GitHub returns successes beside the errors.
     .catch((error: unknown) => (error as { data?: unknown }).data)
   const read = answer.safeParse(data).data ?? {}
   return new Map(

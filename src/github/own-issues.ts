@@ -1,5 +1,4 @@
-// Issues that our App wrote: found again, opened, edited, closed, commented on. What anybody else wrote is never
-// taken for ours, whatever it says.
+// Finds and writes our App's issues. Others' issues never count as ours, whatever their text.
 import type { Action, OwnIssue } from '../ports/forge.ts'
 import type { CommentMemory } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'
@@ -7,22 +6,22 @@ import type { GitHubApp, Octokit } from './github-app.ts'
 import type { RepositoryMemory } from './repository-memory.ts'
 import type { Target } from './target.ts'
 
-/** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
+/** The App's id and login (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
-  /** What was read of comments before. Absent: nothing is remembered. */
+  /** Absent: comments aren't remembered. */
   readonly comments?: CommentMemory
-  /** What was read of repositories before. Absent: what one job reads is kept for that job. */
+  /** Absent: remembered only within the job. */
   readonly repositories?: RepositoryMemory
-  /** More comments, or reviews, of one pull request are not read. */
+  /** The most comments or reviews to read of one pull request. */
   readonly mostComments?: number
-  /** Milliseconds, by a clock that only goes forward. Absent: the process' own. */
+  /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: () => number
-  /** Waits so many milliseconds. Absent: what GitHub failed to answer is not tried again in place. */
+  /** Waits this many milliseconds. Absent: failures aren't retried in place. */
   readonly pause?: (milliseconds: number) => Promise<void>
 }
 
-/** As much of an issue as tells whether it is ours. */
+/** The fields that tell whether an issue is ours. */
 interface IssueView {
   readonly number: number
   readonly state: string
@@ -33,7 +32,7 @@ interface IssueView {
   readonly performed_via_github_app?: { readonly id?: number } | null | undefined
 }
 
-/** See Forge.ownIssue. Rejects with what Octokit rejects with. */
+/** See Forge.ownIssue. Rejects with Octokit's errors. */
 export async function findOwnIssue(
   octokit: Octokit,
   target: Target,
@@ -46,7 +45,7 @@ export async function findOwnIssue(
     issue.performed_via_github_app?.id === appId &&
     issue.pull_request === undefined &&
     issue.body?.startsWith(marker) === true &&
-    // An issue that was moved to another repository is answered from there.
+    // GitHub answers for moved issues from their new repository.
     issue.repository_url.toLowerCase().endsWith(home)
 
   if (number !== undefined) {
@@ -54,7 +53,7 @@ export async function findOwnIssue(
       const { data } = await octokit.rest.issues.get({ ...target, issue_number: number })
       if (isOwn(data)) return ownIssue(data)
     } catch (error) {
-      // Deleted: there may be another one, from a time when its number was not remembered.
+      // Deleted. An older issue may exist.
       if (toForgeError(error, `read issue ${number}`).code !== 'not-found') throw error
     }
   }
@@ -71,7 +70,7 @@ export async function findOwnIssue(
 
 type IssueAction = Extract<Action, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
 
-/** Answers with the number of a new issue. Rejects with what Octokit rejects with. */
+/** Answers with a new issue's number. Rejects with Octokit's errors. */
 export async function performOnIssue(
   octokit: Octokit,
   target: Target,

@@ -1,5 +1,4 @@
-// GitHub as one person: the App's OAuth for whoever signs in, and the one question that is asked with their token: whether
-// they can read a repository. A token is handed on to nobody else and stands in no message.
+// GitHub's OAuth for one person, and whether they can read a repository. Tokens aren't passed on or logged.
 import { z } from 'zod'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -7,7 +6,7 @@ export interface PersonClientOptions {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiUrl: string
-  /** Where people are sent to agree. */
+  /** Where people authorize the App. */
   readonly webUrl: string
 }
 
@@ -17,16 +16,16 @@ export interface SignedInPerson {
   readonly token: string
 }
 
-/** `silent`: GitHub did not say. `ended`: the token is none any more. */
+/** `silent`: GitHub didn't say. `ended`: the token is no longer valid. */
 export type Readable = 'yes' | 'no' | 'silent' | 'ended'
 
 export interface PersonClient {
   /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
   authorizeUrl(asked: { state: string; challenge: string; back: string }): string
-  /** Exchanges a code. Undefined where GitHub does not take it, or does not answer. */
+  /** Undefined: GitHub rejects the code or doesn't answer. */
   exchange(given: { code: string; verifier: string; back: string }): Promise<SignedInPerson | undefined>
   mayRead(token: string, repository: RepositoryName): Promise<Readable>
-  /** Ends a token, where GitHub can be reached. */
+  /** Revokes a token if GitHub can be reached. */
   revoke(token: string): Promise<void>
 }
 
@@ -34,7 +33,7 @@ const grant = z.object({ access_token: z.string().min(1).max(1000), token_type: 
 const account = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
 const found = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
 
-/** Milliseconds: somebody waits for a page. */
+/** Milliseconds, because a person waits for the page. */
 const patience = 8_000
 
 export function openPersonClient({
@@ -74,7 +73,7 @@ export function openPersonClient({
           code_verifier: verifier,
         }),
       })
-      // GitHub says 200 also where it refuses.
+      // GitHub answers 200 even when it refuses.
       const given =
         reply?.ok === true ? grant.safeParse(await reply.json().catch(() => undefined)).data : undefined
       if (given === undefined) return undefined
@@ -88,13 +87,13 @@ export function openPersonClient({
       const reply = await ask(`${apiUrl}/repos/${path}`, { headers: headers(token) })
       if (reply === undefined) return 'silent'
       if (reply.status === 401) return 'ended'
-      // A limit that is reached says 403 as well.
+      // A reached limit is a 403, too.
       if (reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0' || reply.status >= 500)
         return reply.ok ? sameAs(await reply.json().catch(() => undefined)) : 'silent'
       if (!reply.ok) return 'no'
       return sameAs(await reply.json().catch(() => undefined))
 
-      /** A name that was given up may lead elsewhere: only the repository of this name counts. */
+      /** An old name may redirect elsewhere, so the answer's name must match. */
       function sameAs(body: unknown): Readable {
         const its = found.safeParse(body).data
         const is = `${its?.owner.login}/${its?.name}`.toLowerCase()

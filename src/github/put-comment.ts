@@ -1,18 +1,17 @@
-// Our one comment on a pull request: created or edited, and one at the end, also where this process stood still before it wrote
-// and another one of ours took over its work meanwhile.
+// Keeps our one comment on a pull request, even if another process took over while this one was paused.
 import type { PullNumber } from '../change/ids.ts'
 import type { Action, OwnComment, Performed, PresentComment } from '../ports/forge.ts'
 import { findOwnComment, findOwnComments, forgetComments, type CommentReader } from './read-comments.ts'
 
 /**
- * Milliseconds. Whoever is silent for less is not taken for dead, so nobody else did its work since (app/serve.ts: it takes
- * twelve seconds). What was read longer ago is read again: a request, where otherwise people could see two comments.
+ * Milliseconds. A shorter pause can't lead to a takeover, which takes twelve seconds (app/serve.ts). After a longer
+ * one, the comment is read again to avoid a duplicate.
  */
 const longestPause = 5000
 
 type PutComment = Extract<Action, { kind: 'put-comment' }>
 
-/** Rejects with what Octokit rejects with. */
+/** Rejects with Octokit's errors. */
 export async function putComment(
   reader: CommentReader,
   { pull, body, present }: PutComment,
@@ -24,11 +23,11 @@ export async function putComment(
   if (comment !== undefined) {
     const edited = await edit(reader, comment, body)
     if (edited !== undefined) return edited
-    // Somebody took it away since it was read.
+    // It was deleted since the read.
     forgetComments(reader, pull)
   }
   const made = await create(reader, pull, body)
-  // However long this process stood still, wherever it was: it knows by now.
+  // This process may have been paused, so check for a duplicate.
   return isOld(known, reader) ? keepFirst(reader, pull, made) : { updatedAt: made.updatedAt }
 }
 
@@ -43,7 +42,7 @@ async function readPresent(reader: CommentReader, pull: PullNumber): Promise<Pre
   return { readAt, ...(comment && { comment }) }
 }
 
-/** Undefined where it is not there any more. */
+/** Undefined: it no longer exists. */
 async function edit(
   { octokit, repository }: CommentReader,
   { id }: OwnComment,
@@ -69,7 +68,7 @@ async function create(
   return { id: data.id, body, updatedAt: data.updated_at }
 }
 
-/** Whoever wrote first is who took over: what it says is newer than what was read before the pause. */
+/** The first writer took over, so its report is newer than what was read before the pause. */
 async function keepFirst(reader: CommentReader, pull: PullNumber, made: OwnComment): Promise<Performed> {
   const [first, ...later] = await findOwnComments(reader, pull)
   if (first === undefined || later.length === 0) return { updatedAt: made.updatedAt }

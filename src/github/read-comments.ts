@@ -1,5 +1,4 @@
-// The comments of a pull request, all of them, though only those are asked for that changed since the last time. What was
-// deleted is told by the number of comments that GitHub gives: where it does not fit, GitHub is asked which of them still exist.
+// Reads a pull request's comments, asking only for changed ones. GitHub's comment count reveals deletions.
 import { z } from 'zod'
 import { linesRead } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
@@ -23,7 +22,7 @@ export interface CommentReader {
   readonly login?: (() => Promise<string>) | undefined
   /** Absent: nothing is remembered. */
   readonly memory?: CommentMemory | undefined
-  /** Milliseconds, by a clock that only goes forward. Absent: the process' own. */
+  /** Milliseconds on a monotonic clock. Absent: the process's own. */
   readonly monotonic?: (() => number) | undefined
 }
 
@@ -38,7 +37,7 @@ interface CommentView {
   readonly performed_via_github_app?: { readonly id?: number } | null
 }
 
-/** GitHub's lists may lag behind what was written a moment before. */
+/** GitHub's lists can lag behind recent writes. */
 const lag = 120_000
 
 /**
@@ -81,12 +80,12 @@ export async function findOwnComment(
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
   }
-  // Somebody took it away: whatever else was remembered may be gone, too.
+  // It was deleted, so other remembered comments may be gone, too.
   forgetComments(reader, pull)
   return undefined
 }
 
-/** All reports of ours, first to last, read anew. There is more than one where a process stood still before it wrote. */
+/** All our reports in order, read fresh. A paused process can leave more than one. */
 export async function findOwnComments(
   reader: CommentReader,
   pull: PullNumber,
@@ -98,7 +97,7 @@ export async function findOwnComments(
   return own.toSorted((a, b) => a.id - b.id)
 }
 
-/** What was remembered of them proved wrong. */
+/** The remembered comments were wrong. */
 export function forgetComments(reader: CommentReader, pull: PullNumber): void {
   reader.memory?.forget(pullKey(reader.repository, pull))
 }
@@ -225,7 +224,7 @@ function toComment(view: CommentView): Comment {
   }
 }
 
-/** Longer first lines are nobody's command. */
+/** Longer first lines can't be a command. */
 const longestOpening = 8192
 
 /**

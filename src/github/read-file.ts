@@ -1,9 +1,9 @@
-// One file of a repository by GitHub's API, where there is no mirror to read it from.
+// Reads a file by GitHub's API, where there is no mirror.
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** The bytes of a file on a branch; undefined where there is none. Rejects with a ForgeError. */
+/** Undefined: the file doesn't exist. Rejects with a ForgeError. */
 export async function readFileOf(
   octokit: Octokit,
   { owner, name }: RepositoryName,

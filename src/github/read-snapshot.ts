@@ -17,23 +17,22 @@ export { toPerson } from './person.ts'
 const attempts = 3
 
 export interface ReadOptions {
-  /** By which our own comment is known. */
   readonly appId?: number
   /** See CommentReader: what is remembered of comments is remembered for whoever looks for ours, too. */
   readonly login?: () => Promise<string>
-  /** What was read of comments before. Absent: all are read. */
+  /** Absent: all comments are read. */
   readonly memory?: CommentMemory | undefined
-  /** Nothing remembered counts: for a landing. */
+  /** Ignores remembered comments, for a landing. */
   readonly anew?: boolean | undefined
-  /** More comments, or reviews, are not read. */
+  /** The most comments or reviews to read. */
   readonly most?: number | undefined
-  /** Hears how large the pull request is before the rest is read, and is waited for. */
+  /** Hears the pull request's size and is awaited before the rest is read. */
   readonly onCounted?: ((counted: Counted) => Promise<void>) | undefined
-  /** Hears what of ours is on it, where the same requests tell that. */
+  /** Hears what of ours is on it, if the same requests tell that. */
   readonly onPresent?: ((present: Present) => void) | undefined
-  /** Milliseconds, by a clock that only goes forward. */
+  /** Milliseconds on a monotonic clock. */
   readonly monotonic?: (() => number) | undefined
-  /** Keeps what is told of the repository. */
+  /** Remembers facts about the repository. */
   readonly repositories?: RepositoryMemory | undefined
 }
 

@@ -1,14 +1,13 @@
-// What seldom changes about a repository, as it was last read: its default branch, for a minute, and its global id. Kept in
-// memory alone.
+// Keeps a repository's default branch (for a minute) and global id in memory.
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface RepositoryMemory {
-  /** Undefined: nobody read it within the last minute. */
+  /** Undefined: not read within the last minute. */
   defaultBranch(repository: RepositoryName): string | undefined
   keepDefaultBranch(repository: RepositoryName, branch: string): void
-  /** GitHub's global id of it. Undefined: nobody read it. */
+  /** GitHub's global id. Undefined: not read. */
   idOf(repository: RepositoryName): string | undefined
   keepId(repository: RepositoryName, id: string): void
 }

@@ -1,5 +1,4 @@
-// Rules of a branch as GitHub's REST interface gives them, and what they demand in our words. Pure. What is not known
-// here is named, never left out: a rule that came to GitHub yesterday may refuse what we plan.
+// Converts branch rules from GitHub's REST API. Pure. Unknown rules are named, because they may refuse what we plan.
 import { z } from 'zod'
 import type {
   BranchRules,
@@ -9,7 +8,7 @@ import type {
   RequiredCheck,
 } from '../gate/branch-rules.ts'
 
-/** How our App stands to the rules of one layer: `pull_requests_only` helps nobody who pushes. */
+/** How rules apply to our App: `pull_requests_only` doesn't allow pushes. */
 export type Bypass = 'always' | 'exempt' | 'pull_requests_only' | 'never'
 
 export interface Rule {
@@ -18,13 +17,12 @@ export interface Rule {
   readonly bypass: Bypass
 }
 
-/** What one layer of rules, or all of them together, demands. */
 export type Demanded = Pick<
   BranchRules,
   'checks' | 'pullRequest' | 'locked' | 'linearHistory' | 'signatures' | 'mergeQueue' | 'queue' | 'workflows'
 > &
   Pick<BranchRules, 'others' | 'closedToUs' | 'closedToPushes' | 'reservedForUs'> & {
-    /** Absent: the rules say nothing about methods. */
+    /** Absent: any method. */
     readonly allowedMethods?: readonly MergeMethod[]
   }
 
@@ -57,7 +55,7 @@ const queueParameters = z.object({
 export const requiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
   typeof app === 'number' && app > 0 ? { name, app } : { name }
 
-/** Rules that refuse no fast-forward of a branch that is there, whoever pushes it. */
+/** Rules that refuse no fast-forward of an existing branch. */
 const harmless = new Set([
   'creation',
   'deletion',
@@ -68,7 +66,7 @@ const harmless = new Set([
   'copilot_code_review',
 ])
 
-/** What one rule of a ruleset demands of our App. Undefined: nothing that concerns a landing. */
+/** Undefined: irrelevant to a landing. */
 export function demandedBy({ type, parameters, bypass }: Rule): Partial<Demanded> | undefined {
   if (type === 'update')
     return bypass === 'never'
@@ -126,7 +124,7 @@ function queueOf(parameters: unknown): { readonly queue?: QueueSettings } {
   return { queue: { method, largestGroup: read.max_entries_to_merge } }
 }
 
-/** Layers add up: the strictest of all holds, and what one closes no other opens. */
+/** Layers add up to the strictest. */
 export function together(parts: readonly Partial<Demanded>[]): Demanded {
   const some = (ask: (part: Partial<Demanded>) => boolean | undefined) =>
     parts.some((part) => ask(part) === true)

@@ -1,6 +1,5 @@
-// Whether pull requests are still as their snapshots say, by one request for many of them: for a landing train, whose members
-// are all looked at afresh just before the push. Says yes or nothing: what is longer than a page, of a kind that the two
-// interfaces show differently, or not understood is for whoever reads the pull request itself.
+// Checks by one request that many pull requests match their snapshots, for a train just before its push. Cases it can't
+// compare are left out and must be read one by one.
 import { z } from 'zod'
 import type { PullNumber } from '../change/ids.ts'
 import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
@@ -20,7 +19,7 @@ const pullsPerQuery = 20
 
 const answered = z.object({ repository: z.record(z.string(), z.unknown()) })
 
-/** See Forge.stillAs. Never rejects: who gets no answer knows nothing. */
+/** See Forge.stillAs. Never rejects: without an answer, the set is empty. */
 export async function stillAs(
   octokit: Octokit,
   { owner, name }: RepositoryName,
@@ -38,7 +37,7 @@ export async function stillAs(
   }
 }
 ${shownPullFragment}`
-    // What comes with errors beside it is rejected as a whole.
+    // An answer with errors is rejected as a whole.
     const answer = answered.safeParse(
       await octokit.graphql<unknown>(query, { owner, name }).catch(() => undefined),
     ).data
@@ -56,7 +55,7 @@ function isSame(then: Snapshot, now: ShownPull): boolean {
   return saysTheSame(then, now) && JSON.stringify(saidThen(then)) === JSON.stringify(saidNow(now))
 }
 
-/** What people said, in one shape for both: not what our own comment says. */
+/** What people said, in one shape for both, without our own comment. */
 function saidThen({ reviews, comments }: Snapshot) {
   return {
     reviews: reviews
@@ -97,7 +96,7 @@ function saidNow(now: ShownPull): ReturnType<typeof saidThen> {
 
 const personOf = (person: Person | null): string => (person === null ? 'nobody' : accountText(person))
 
-/** Of whom nobody knows who it is, nothing is the same. */
+/** An unknown author never counts as the same. */
 function accountOf(one: Parameters<typeof personShown>[0]): string {
   const person = personShown(one)
   return one === null ? 'nobody' : person === undefined ? 'unknown' : personOf(person)

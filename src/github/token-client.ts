@@ -14,25 +14,25 @@ import { plainAnswers } from './plain-answers.ts'
 
 export interface TokenClientOptions {
   readonly token: string
-  /** REST root without a slash at the end. */
+  /** REST root without a trailing slash. */
   readonly apiUrl: string
-  /** False where the server has no limits but those that it tells with its answers. */
+  /** False: the server has no limits beyond those in its answers. */
   readonly throttle: boolean
-  /** Milliseconds from one write to the next; a second, as GitHub asks, where it is not said. */
+  /** Milliseconds between writes. Default: a second, as GitHub asks. */
   readonly writePause?: number | undefined
   readonly reserves?: Reserves | undefined
   readonly clock: Clock
   readonly warn: (why: string) => void
 }
 
-/** All that works on one repository needs of the App. */
+/** The App's methods for work on one repository. */
 export type TokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
 
 const viewerAnswer = z.object({ viewer: z.object({ login: z.string() }) })
 const appAnswer = z.object({ id: z.number().int().positive() })
 const appLogin = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
-/** Asks GitHub whose token it is. Rejects with a ForgeError: `unauthorized`, or `rejected` for a token that is no App's. */
+/** Asks GitHub for the token's owner. Rejects with a ForgeError: `unauthorized`, or `rejected` if it isn't an App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
   const { token, apiUrl, clock, warn, throttle, writePause = documentedLimits.writePause } = options
   const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -59,7 +59,7 @@ export async function openTokenClient(options: TokenClientOptions): Promise<Toke
   return {
     appId: id,
     login: () => Promise.resolve(login),
-    // What the floor uses of an Octokit (REST, GraphQL, pages, hooks) is the same code in both.
+    // Both kinds of Octokit share the code used here (REST, GraphQL, pages, hooks).
     octokit: (_installation, work = 'look') => Promise.resolve(clientFor(work) as unknown as Octokit),
     gitToken: () => Promise.resolve(token),
   }

@@ -1,4 +1,4 @@
-// Go's standard base64: padded, the + and / alphabet, CR and LF ignored wherever they stand.
+// Go's standard base64: padded, the + and / alphabet, CR and LF ignored anywhere.
 
 const values = new Int8Array(128).fill(-1)
 for (const [at, letter] of [
@@ -47,23 +47,20 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
   return out.subarray(0, size)
 }
 
-/**
- * The decoded bytes, each one character, of base64 that is written without line ends; undefined for all other text.
- * Goes through the platform's decoder, which is many times as fast.
- */
+/** Decodes base64 without line ends through the faster platform decoder; undefined for any other text. */
 export function decodePlain(text: string): string | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   try {
     const binary = atob(text)
-    // atob passes over blanks of all kinds, Go over line ends only; then there would be fewer bytes.
+    // atob ignores all white space, Go ignores only line ends; a shorter result shows the difference.
     return binary.length === (text.length / 4) * 3 - padding ? binary : undefined
   } catch {
     return undefined
   }
 }
 
-/** From behind the first `=` on: nothing but the padding that is due, and line ends. */
+/** Checks that only the due padding and line ends follow the first `=`. */
 function endPadded(
   text: string,
   from: number,
@@ -92,7 +89,6 @@ function endPadded(
   return out.subarray(0, size)
 }
 
-/** Bytes of the UTF-8 of the first `end` code units. */
 function byteLength(text: string, end: number): number {
   let bytes = 0
   for (let at = 0; at < end; at++) {
@@ -102,7 +98,6 @@ function byteLength(text: string, end: number): number {
   return bytes
 }
 
-/** The text of bytes, as Go writes it. */
 export function encodeBase64(bytes: Uint8Array): string {
   const pieces: string[] = []
   // In pieces that end between groups, and that fit a call's arguments.

@@ -1,17 +1,14 @@
-// Unicode full case folding, as golang.org/x/text does it: two keys that fold alike are the same key to opm.
+// Unicode full case folding as in golang.org/x/text, because opm treats keys that fold alike as equal.
 import { isPrintable } from './printable.ts'
 
-/** Letters whose folding is not what upper- and then lower-casing gives. */
+/** Letters that fold differently from upper- and then lower-casing. */
 const exceptions: ReadonlyMap<string, string> = new Map([
-  // The dotless i stays itself.
   ['ı', 'ı'],
   ['ẞ', 'ss'],
   ['ſ', 's'],
 ])
 
-/** The text with case differences removed. */
 export function foldCase(text: string): string {
-  // ASCII is nearly always all there is.
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let folded = ''
   for (const character of text) folded += foldCharacter(character)
@@ -22,9 +19,9 @@ function foldCharacter(character: string): string {
   const known = exceptions.get(character)
   if (known !== undefined) return known
   const point = character.codePointAt(0) ?? 0
-  // Cherokee folds to upper case; x/text swaps the two cases, so that they never meet.
+  // Cherokee folds to upper case; x/text swaps the two cases, so they never match.
   if (isCherokee(point)) return swapCase(character)
-  // To opm's tables a letter that came later has no small form.
+  // opm's Unicode tables have no lower case for newer letters.
   if (!isPrintable(point)) return character
   const upper = character.toUpperCase()
   let folded = ''

@@ -1,5 +1,4 @@
-// Go's filepath.Match: the pattern language of one path segment in .indexignore. Not git's, not minimatch's. Matching is
-// for other languages, too: they make the same pieces of their patterns.
+// Go's filepath.Match, for path segments in .indexignore. Matchers for other pattern languages produce the same pieces.
 
 export type GlobPiece =
   | { readonly kind: 'star' }
@@ -15,24 +14,24 @@ export interface Glob {
   readonly pieces: readonly GlobPiece[]
 }
 
-/** A byte of an ignore file that is no UTF-8, as ignoreFileText() has it. */
+/** An invalid byte of an ignore file, as ignoreFileText() represents it. */
 function isBadByte(point: number): boolean {
   return point >= 0xdc80 && point <= 0xdcff
 }
 
-/** The pattern, or undefined where it is malformed (then it matches nothing). */
+/** Returns undefined for a malformed pattern, which matches nothing. */
 export function parseGlob(pattern: string): Glob | undefined {
   const characters = [...pattern]
   const pieces: GlobPiece[] = []
   let at = 0
-  /** A character of a set, maybe escaped; undefined where the set is malformed there. */
+  /** Reads a possibly escaped character of a set; returns undefined if the set is malformed. */
   const setCharacter = (): number | undefined => {
     let character = characters[at]
     if (character === undefined || character === '-' || character === ']') return undefined
     if (character === '\\') character = characters[++at]
     at++
     const point = character?.codePointAt(0)
-    // A set must go on behind each of its characters, and what is no UTF-8 is none.
+    // A set must continue after each character, and must not contain invalid UTF-8.
     return at < characters.length && point !== undefined && !isBadByte(point) ? point : undefined
   }
   while (at < characters.length) {
@@ -66,12 +65,12 @@ export function parseGlob(pattern: string): Glob | undefined {
   return { pieces }
 }
 
-/** Whether the whole name matches. Linear in practice, the product of both lengths at worst. */
+/** Linear in practice; at worst the product of both lengths. */
 export function matchesGlob({ pieces }: Glob, name: string): boolean {
   const characters = [...name]
   let piece = 0
   let at = 0
-  // Where to go on if what follows the last star does not fit: with the star one character longer.
+  // Where to retry with the last star one character longer.
   let starPiece = -1
   let starAt = 0
   while (at < characters.length) {

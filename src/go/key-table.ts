@@ -1,21 +1,21 @@
-/** So few keys are compared one by one. A power of two. */
+/** Fewer keys are compared one by one. A power of two. */
 const few = 16
 
 const none = new Int32Array(0)
 
-/** Beyond so many comparisons a key a map takes over: then nobody can choose keys that meet in the table. */
+/** After more comparisons per key a Map takes over, so that colliding keys cannot slow the table down. */
 const mostProbes = 8
 
-/** The keys of a large map, by their hashes: a map or set of a million texts takes several times as long to fill. */
+/** A hash table for the keys of a large map. Filling a Map or Set with a million texts takes several times as long. */
 export class KeyTable {
   private readonly keys: string[] = []
   private hashes: Int32Array = none
-  /** One more than the place of the key that stands there; at most half of it is taken. */
+  /** One plus the index of the key; at most half of the slots are used. */
   private slots: Int32Array = none
   private probes = 0
   private places: Map<string, number> | undefined
 
-  /** How many keys were added before the key, where it is known. One that is new is known from now on, and -1. */
+  /** Returns the index of a known key, or adds a new one and returns -1. */
   add(key: string): number {
     if (this.places) return this.addTo(this.places, key)
     const { keys, hashes, slots } = this

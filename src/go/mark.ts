@@ -1,6 +1,4 @@
-// A place in a text.
-
-/** Where something begins: line and column from 1. Which file it is in, its surroundings say. */
+/** Line and column from 1. The context determines the file. */
 export interface Mark {
   readonly line: number
   readonly column: number

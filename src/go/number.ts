@@ -1,6 +1,6 @@
-// Numbers as Go (and so opm) writes them. Every number of a catalog passes through a 64-bit float.
+// Formats numbers like Go and opm. Every number of a catalog passes through a 64-bit float.
 
-/** Go's encoding/json: plain digits from 1e-6 up to 1e21, an exponent beyond. Never for NaN or infinities. */
+/** Like encoding/json: plain digits from 1e-6 up to 1e21, otherwise an exponent. Not for NaN or infinities. */
 export function jsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
@@ -17,7 +17,7 @@ export function goFloat(value: number): string {
   return generalFormat(value, shortest(value))
 }
 
-/** Go's shortest `%g` of a float32, as the YAML converter writes a number that is a key. */
+/** Go's shortest `%g` of a float32, which the YAML converter uses for number keys. */
 export function goFloat32(value: number): string {
   const single = Math.fround(value)
   if (Number.isNaN(single)) return '.nan'
@@ -47,7 +47,6 @@ function plainDigits(value: number): string {
   return text.includes('e') ? fixed(value.toExponential(), Number(text.slice(text.indexOf('e') + 1))) : text
 }
 
-/** The digits of `scientific` written without an exponent. */
 function fixed(scientific: string, exponent: number): string {
   const sign = scientific.startsWith('-') ? '-' : ''
   const digits = scientific.slice(sign.length, scientific.indexOf('e')).replace('.', '')

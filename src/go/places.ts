@@ -1,14 +1,12 @@
-// Offsets in a document's text to lines and columns of its file.
 import type { Mark } from './mark.ts'
 
-/** Turns offsets into places; what an offset counts is the affair of the tree that it comes from. */
+/** Converts offsets to places; the tree defines the unit of its offsets. */
 export interface Places {
   mark(offset: number): Mark
-  /** The text at an offset, at most `length` of it. */
   textFrom(offset: number, length: number): string
 }
 
-/** A line is remembered where so many lines, or so much text, lie before it: a text can be nothing but lines. */
+/** Remembers a line after so many lines, or so much text, because a text can consist of line ends only. */
 const mostLinesBetween = 64
 const mostTextBetween = 4096
 
@@ -16,18 +14,18 @@ export class TextPlaces implements Places {
   private readonly text: string
   private readonly firstLine: number
   private readonly firstColumn: number
-  /** The remembered lines, as far as somebody asked: where they begin, and their numbers from 0. */
+  /** Starts of the remembered lines so far; line numbers are from 0. */
   private readonly starts = [0]
   private readonly lines = [0]
-  /** The line last asked for: facts are mostly asked for in the order of the text. */
+  /** The last requested line: requests mostly follow the order of the text. */
   private line = 0
   private lineStart = 0
-  /** Where the line behind it begins; -1 where nobody knows yet. */
+  /** Start of the next line; -1 if not searched yet. */
   private nextStart = -1
-  /** The last remembered line that is not behind it. */
+  /** The last remembered line at or before it. */
   private at = 0
 
-  /** `firstLine` and `firstColumn` are where the text begins in its file, from 1. */
+  /** `firstLine` and `firstColumn`: where the text begins in its file, from 1. */
   constructor(text: string, firstLine = 1, firstColumn = 1) {
     this.text = text
     this.firstLine = firstLine
@@ -53,7 +51,6 @@ export class TextPlaces implements Places {
     return { line: this.firstLine + line, column }
   }
 
-  /** Goes to the last remembered line that does not begin behind an offset. */
   private goNear(offset: number): void {
     const { starts } = this
     let low = 0
@@ -69,7 +66,7 @@ export class TextPlaces implements Places {
     this.nextStart = -1
   }
 
-  /** Where the line behind this one begins; Infinity behind the last. */
+  /** Start of the next line; Infinity after the last one. */
   private findNext(): number {
     const { at, line, lines, starts } = this
     if (lines[at + 1] === line + 1) return starts[at + 1] as number
@@ -85,7 +82,7 @@ export class TextPlaces implements Places {
 }
 
 function nextLine(text: string, from: number): number {
-  // Most lines are short, and a search costs as much as looking at some dozens of letters.
+  // Most lines are short, and calling indexOf costs as much as checking some dozens of letters.
   const near = Math.min(from + 64, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === 0x0a) return at + 1
   const found = text.indexOf('\n', near)

@@ -1,14 +1,13 @@
-// Values as one text, part by part and only as far as a limit: neither the depth nor the width of a value costs the
-// call stack, and a value that aliases unfold to no end costs no more than the text that is wanted of it.
+// Prints values up to a length limit without recursion, so that deep, wide or endlessly aliased values are safe.
 import type { ListValue, MapValue, Value } from './tree.ts'
 
 export interface ValuePrinter {
-  /** In the order of the text: the parts of a list or a map, with the texts between them. */
+  /** The parts of a list or map with the text between them. */
   readonly partsOf: (value: ListValue | MapValue) => Iterable<Value | string>
   readonly scalar: (value: Exclude<Value, ListValue | MapValue>) => string
 }
 
-/** The value's text. Once it is `limit` code units long, nothing is added any more. */
+/** Stops adding text after `limit` code units. */
 export function printValue(root: Value, { partsOf, scalar }: ValuePrinter, limit: number): string {
   const pieces: string[] = []
   let length = 0

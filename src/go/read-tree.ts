@@ -1,4 +1,3 @@
-// One document's bytes to its tree and the text that the tree's offsets count in.
 import { JsonError } from './json/json-error.ts'
 import { readJson } from './json/read-json.ts'
 import type { Value } from './tree.ts'
@@ -11,7 +10,7 @@ export interface Tree {
   readonly text: string
 }
 
-/** The tree of a document, read exactly, as JSON where it is that; undefined where it cannot be read or is empty. */
+/** Reads a document exactly, as JSON if it is JSON. Returns undefined if it is unreadable or empty. */
 export function readTree(document: Uint8Array): Tree | undefined {
   const json = decodeLikeGo(document)
   if (json.startsWith('{')) {

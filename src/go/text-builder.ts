@@ -1,16 +1,15 @@
-// Puts a text together from pieces of others, in chunks: a text of a hundred megabytes made of pieces of one letter
-// costs its own size, not an object for each piece.
+// Builds a text in chunks, so that a hundred megabytes of one-letter pieces need no object per piece.
 
-/** Code units in a chunk. */
+/** In code units. */
 const chunkSize = 8192
 
-/** Longer pieces are taken as they are; shorter ones are copied. */
+/** Longer pieces are kept by reference; shorter ones are copied. */
 const longestCopied = 256
 
-/** So many pieces are made one at a time. */
+/** Joins pieces after so many. */
 const mostPieces = 1024
 
-/** Spreading a typed array goes through its iterator, which takes ten times as long. */
+/** Avoids spreading the typed array, which takes ten times as long. */
 const fromUnits = (units: Uint16Array): string =>
   Reflect.apply(String.fromCharCode, undefined, units) as string
 
@@ -19,7 +18,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export class TextBuilder {
   private readonly chunk = new Uint16Array(chunkSize)
   private used = 0
-  /** All code units of the chunk, or'ed: tells whether they are ASCII. */
+  /** All code units of the chunk combined by OR, to detect ASCII. */
   private bits = 0
   private pieces: string[] = []
   private joined: string[] = []
@@ -28,7 +27,6 @@ export class TextBuilder {
     return this.used === 0 && this.pieces.length === 0 && this.joined.length === 0
   }
 
-  /** Forgets what was added. */
   clear(): void {
     this.used = 0
     this.bits = 0
@@ -36,14 +34,12 @@ export class TextBuilder {
     if (this.joined.length > 0) this.joined = []
   }
 
-  /** Adds a UTF-16 code unit. */
   addUnit(unit: number): void {
     if (this.used === chunkSize) this.flush()
     this.chunk[this.used++] = unit
     this.bits |= unit
   }
 
-  /** Adds `[start, end)` of a text. */
   add(text: string, start = 0, end = text.length): void {
     const length = end - start
     if (length > longestCopied) {
@@ -63,7 +59,7 @@ export class TextBuilder {
     this.bits = bits
   }
 
-  /** The text; the builder is empty then. */
+  /** Returns the text and empties the builder. */
   take(): string {
     this.flush()
     if (this.joined.length > 0) this.join()
@@ -79,7 +75,7 @@ export class TextBuilder {
     if (used === 0) return
     this.used = 0
     this.bits = 0
-    // Of ASCII the platform's decoder makes a text of one byte a letter, many times as fast.
+    // For ASCII the platform's decoder makes a one-byte string, many times as fast.
     if (used > 64 && bits < 0x80) this.push(decoder.decode(Uint8Array.from(chunk.subarray(0, used))))
     else this.push(fromUnits(chunk.subarray(0, used)))
   }

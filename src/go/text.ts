@@ -1,4 +1,4 @@
-// Text as opm (a Go program) writes and orders it, where our messages must be its messages. Knows no catalog.
+// Text functions that behave like Go's, so that messages equal opm's.
 import { isPrintable } from './printable.ts'
 
 const escapes: Readonly<Record<string, string>> = {
@@ -15,10 +15,10 @@ const escapes: Readonly<Record<string, string>> = {
 
 const plain = /^[ !#-[\]-~]*$/
 
-/** opm would print a name of fifty megabytes, several times; here a megabyte is enough to say what is wrong. */
+/** opm has no limit, but a megabyte of a name is enough for a message. */
 const longestQuoted = 1 << 20
 
-/** Go's `%q` of a string: double quotes, and escapes for all that is not printable. A lone surrogate is U+FFFD. */
+/** Go's `%q`: double quotes, with unprintable characters escaped. A lone surrogate is U+FFFD. */
 export function quote(text: string): string {
   if (text.length > longestQuoted)
     return `${quote(text.slice(0, longestQuoted).toWellFormed()).slice(0, -1)}…"`
@@ -42,8 +42,8 @@ function hex(value: number, width: number): string {
 }
 
 /**
- * Orders strings as Go does: by the bytes of their UTF-8, which is the order of code points. Differs from
- * JavaScript's own order only between U+E000..U+FFFF and what lies beyond U+FFFF.
+ * Go's order: by UTF-8 bytes, so by code points. Differs from JavaScript's only between U+E000..U+FFFF and code points
+ * beyond U+FFFF.
  */
 export function compareBytes(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length)
@@ -55,12 +55,11 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Moves surrogates (which stand for code points beyond U+FFFF) behind all other code units. */
+/** Sorts surrogates, which encode code points beyond U+FFFF, after all other code units. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }
 
-/** A copy in Go's order. */
 export function sortedByBytes(texts: Iterable<string>): string[] {
   return [...texts].sort(compareBytes)
 }
@@ -68,15 +67,12 @@ export function sortedByBytes(texts: Iterable<string>): string[] {
 const outerSpace =
   /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
 
-/** Go's strings.TrimSpace. JavaScript's trim() would also take a byte order mark, and leave U+0085. */
+/** Go's strings.TrimSpace. JavaScript's trim() also removes a byte order mark, but not U+0085. */
 export function trimSpace(text: string): string {
   return text.replace(outerSpace, '')
 }
 
-/**
- * Go's strings.ToLower. JavaScript's own looks at a letter's neighbours, gives some letters two for one, and knows
- * capitals that are younger than Go's tables.
- */
+/** Go's strings.ToLower. JavaScript's version depends on context, expands some letters, and knows newer capitals. */
 export function lowerCase(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
   let lower = ''

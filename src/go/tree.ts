@@ -1,9 +1,8 @@
-// The tree of one document: JSON-like values that remember where they stand in the document's text.
-// Made by the YAML and the JSON reader alike; never holds a cycle, but an alias may share a value.
+// The tree of one YAML or JSON document, with positions. Has no cycles, but aliases may share values.
 
 import { KeyTable } from './key-table.ts'
 
-/** Where a value or key stands: offsets into the document's text, `[start, end)`. */
+/** Offsets into the document's text, `[start, end)`. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -18,32 +17,28 @@ export interface BoolValue extends Span {
   readonly value: boolean
 }
 
-/** `value` is what every later step sees; `text` is the number as JSON wrote it (or as YAML's converter would). */
+/** `value` is for all later steps; `text` is the number as JSON or YAML's converter writes it. */
 export interface NumberValue extends Span {
   readonly kind: 'number'
   readonly value: number
   readonly text: string
-  /** Set where the YAML has a float that `text` writes like an integer: two of go-yaml's messages tell them apart. */
+  /** Set for a YAML float that `text` writes like an integer: two of go-yaml's messages distinguish them. */
   readonly isFloat?: true
 }
 
-/** `quoted` is false for a plain YAML scalar, whose type was read off its looks. */
+/** `quoted` is false for a plain YAML scalar, whose type depends on its text. */
 export interface StringValue extends Span {
   readonly kind: 'string'
   readonly value: string
   readonly quoted: boolean
 }
 
-/**
- * What was found out about a block of text, the same wherever in its file the text stands. Who finds out fills it in;
- * every field depends on the text alone.
- */
+/** Cached facts about a block of text. Each depends on the text alone, not on its place in the file. */
 export interface BlockMemo {
-  /** A Go type that the value fits as it is (fitting.ts). */
+  /** A Go type that the value fits without decoding (fitting.ts). */
   fits?: object | undefined
-  /** A shape in which nothing about the value is odd (find-oddities.ts). */
+  /** A shape for which the value has no oddities (find-oddities.ts). */
   plain?: unknown
-  /** The property that the value is (blob-facts.ts). */
   property?: object | undefined
   /** The value as JSON of a Go type, and the function that wrote it (stub-csv.ts). */
   marshalled?: { readonly by: object; readonly text: string } | undefined
@@ -57,9 +52,9 @@ export interface ListValue extends Span {
 
 export interface MapValue extends Span {
   readonly kind: 'map'
-  /** One entry a key, in the order of first appearance; of a repeated key the last value stays. */
+  /** One entry per key, in order of first appearance; the last value of a repeated key wins. */
   readonly entries: readonly MapEntry[]
-  /** Keys that were written again, and so lost their earlier value. */
+  /** Keys that were repeated, and so lost their earlier value. */
   readonly repeated?: readonly RepeatedKey[]
   readonly memo?: BlockMemo
 }
@@ -77,44 +72,41 @@ export interface RepeatedKey extends Span {
 
 export type Value = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
 
-/** The value of a key, spelt exactly so; undefined where `value` is no map or has no such key. */
+/** Matches the exact spelling. Returns undefined if `value` is not a map or has no such key. */
 export function valueAt(value: Value | undefined, key: string): Value | undefined {
   if (value?.kind !== 'map') return undefined
   for (const entry of value.entries) if (entry.key === key) return entry.value
   return undefined
 }
 
-/** A map in the place of another. Never spread one: what it holds may not be its own, and what is known of it is of its text. */
+/**
+ * Replaces a map's entries. Never spread a map: its content may be lazy or shared, and its memo belongs to its text.
+ */
 export function withEntries({ start, end, repeated }: MapValue, entries: readonly MapEntry[]): MapValue {
   return { kind: 'map', start, end, entries, ...(repeated && { repeated }) }
 }
 
-/** As `withEntries`, a list. */
+/** Like `withEntries`, for a list. */
 export function withItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
   return { kind: 'list', start, end, items }
 }
 
-/**
- * A list that is complete, without the room to grow that engines leave in each: a document can be a million short ones.
- */
+/** Removes a finished list's spare capacity, because a document can be a million short lists. */
 export function trimmed<Item>(items: Item[]): Item[] {
   return items.length < 16 ? items.slice() : items
 }
 
-/** So many keys are searched one by one. */
+/** Fewer keys are searched one by one. */
 const few = 16
 
-/** Gathers the entries of a map, later values of a key replacing earlier ones in linear time. */
+/** Collects a map's entries; later values of a key replace earlier ones in linear time. */
 export class MapBuilder {
   private readonly entries: MapEntry[] = []
   private readonly repeated: RepeatedKey[] = []
-  /** The keys of a large map: a short one is searched faster than it is indexed. */
+  /** Only for a large map, because a short one is faster to search. */
   private keys: KeyTable | undefined
 
-  /**
-   * Sets a key, and returns the value that it had. `isMerge` marks a value from a YAML merge key, which repeats keys by
-   * design.
-   */
+  /** Sets a key and returns its earlier value. `isMerge` marks a value from a YAML merge key, which may repeat keys. */
   set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): Value | undefined {
     const position = this.find(key)
     const entry = { key, keyStart, keyEnd, value }
@@ -132,7 +124,7 @@ export class MapBuilder {
     return before
   }
 
-  /** Where a key is, or -1. One that is new counts as known from now on. */
+  /** Returns the key's index, or -1 for a new key, which it then adds. */
   private find(key: string): number {
     if (this.keys) return this.keys.add(key)
     for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at

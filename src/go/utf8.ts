@@ -1,8 +1,8 @@
-// UTF-8 as Go reads it: every byte that is not part of a character is one U+FFFD, and nothing throws.
+// Decodes UTF-8 like Go: every invalid byte becomes one U+FFFD, without errors.
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of well-formed UTF-8 (a BOM is text), or undefined. */
+/** Returns undefined for invalid UTF-8. Keeps a BOM as text. */
 export function decodeStrictly(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes)
@@ -11,10 +11,10 @@ export function decodeStrictly(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Half a surrogate pair, which no text in UTF-8 has: marks a byte that Go keeps although it is part of no character. */
+/** A lone surrogate, which valid text cannot contain: marks an invalid byte that Go keeps. */
 export const brokenByte = '\udfff'
 
-/** The text as Go's string and JSON packages see it. `broken` stands where a byte is part of no character. */
+/** The text as Go's string and JSON packages see it. `broken` replaces invalid bytes. */
 export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
   const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
@@ -34,7 +34,7 @@ export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
   return text + strict.decode(bytes.subarray(runStart))
 }
 
-/** The number of bytes of the character at `at`, or 0 where none begins there. */
+/** In bytes; 0 if no character begins at `at`. */
 export function characterWidth(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
   if (first < 0x80) return 1
@@ -48,7 +48,7 @@ export function characterWidth(bytes: Uint8Array, at: number): number {
   return width
 }
 
-/** Byte offsets of positions in decodeLikeGo(bytes). Made for asking in ascending order: going back begins anew. */
+/** Maps positions in decodeLikeGo(bytes) to byte offsets. Fast in ascending order; going back restarts. */
 export class ByteOffsets {
   private readonly bytes: Uint8Array
   private readonly isIdentity: boolean
@@ -61,7 +61,7 @@ export class ByteOffsets {
   }
 
   at(unit: number): number {
-    // As many bytes as code units: all of it is ASCII (or single bad bytes, which are one unit each).
+    // One byte per code unit: all ASCII, or single invalid bytes.
     if (this.isIdentity) return unit
     if (unit < this.unit) this.beginAnew()
     while (this.unit < unit && this.byte < this.bytes.length) {
@@ -72,7 +72,6 @@ export class ByteOffsets {
     return this.byte
   }
 
-  /** The reverse: the position of a byte offset at which a character begins. */
   unitAt(byte: number): number {
     if (this.isIdentity) return byte
     if (byte < this.byte) this.beginAnew()
@@ -86,9 +85,9 @@ export class ByteOffsets {
   }
 }
 
-/** A copy that does not keep the text it was cut from in memory. */
+/** Copies a text so that it does not keep its parent in memory. */
 export function ownCopy(text: string): string {
-  // Short strings are copied when they are cut; V8 makes a reference into the parent only from 13 units on. Cutting
-  // a string that was just put together refers to the new one: far cheaper than encoding and decoding.
+  // V8 copies short slices; from 13 units on a slice refers to its parent. Slicing a new string refers to that one,
+  // which is far cheaper than encoding and decoding.
   return text.length < 13 ? text : ` ${text}`.slice(1)
 }

@@ -1,7 +1,6 @@
 // The order in which opm walks a tree: Go's WalkDir, names of each directory by bytes, depth first.
 import { compareBytes } from './text.ts'
 
-/** Orders paths with `/` as a walk meets them. */
 export function compareWalk(a: string, b: string): number {
   const left = a.split('/')
   const right = b.split('/')

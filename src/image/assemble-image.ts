@@ -1,4 +1,3 @@
-// A layer and a base to an image: configs, manifests and an index, with where each blob comes from.
 import { platformText, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import type { Document, FetchedTree } from './base-image.ts'
@@ -28,7 +27,6 @@ export interface LayerToPlace {
   readonly read: () => Promise<Uint8Array>
 }
 
-/** What of an order the documents depend on, with its defaults. */
 export interface ImageSettings {
   readonly hasCache: boolean
   readonly compression: Compression
@@ -62,7 +60,7 @@ interface Part {
   readonly manifest: Document
 }
 
-/** On a base. Which repository its blobs are mounted from is the pusher's to say: `name` of the base tells. */
+/** On a base. The pusher mounts blobs from the repository in the base's `name`. */
 export function onBase(
   base: FetchedTree,
   registry: RegistryClient,
@@ -99,7 +97,7 @@ export function onBase(
   }
 }
 
-/** Without a base: the catalog alone, once for each platform, since clusters pull by platform. */
+/** Only the catalog, once for each platform because clusters pull by platform. */
 export function onScratch(
   platforms: readonly string[],
   layer: LayerToPlace,

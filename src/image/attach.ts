@@ -1,5 +1,5 @@
-// Manifests beside an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"): a list of contents,
-// provenance, a signature. Registries that know referrers find them by themselves; for the others there is an index behind a tag.
+// Attaches manifests to an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"). For registries
+// without the referrers API, maintains the index tag.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
@@ -11,7 +11,7 @@ import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
-/** Others may write the same index, over an entry of ours that they had not seen: it is read again, so often. */
+/** Concurrent writers may overwrite our index entry, so it is checked and rewritten this often. */
 const attempts = 5
 
 export async function attach(
@@ -46,7 +46,7 @@ export async function attach(
   throw new RegistryError('server', `others write the index behind ${tag} all the time`)
 }
 
-/** What lies beside an image, by the registry's own list, or by the index behind the tag where it keeps none. */
+/** From the registry's referrers list, or the index tag if it has none. */
 export async function attached(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   pusher: Pick<Pusher, 'listReferrers'>,
@@ -65,13 +65,12 @@ export async function attached(
   })
 }
 
-/** `sha256-<hex>`, cut to what a tag may hold: where the specification has the referrers of a digest. */
+/** The specification's referrers tag: `sha256-<hex>`, cut to the longest tag. */
 export function referrersTag(digest: string): string {
   const [algorithm = '', hex = ''] = digest.split(':')
   return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
 }
 
-/** What the index behind the tag lists so far, to the letter. */
 async function referrers(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,

@@ -1,5 +1,4 @@
-// The image that a catalog is put on: its documents as they are, one image for each platform that is wanted. Asks the registry
-// for manifests and configs, never for layers.
+// Fetches the base image's manifests and configs for the wanted platforms, never its layers.
 import {
   formatImageReference,
   parseImageReference,
@@ -11,7 +10,7 @@ import { catalogDirectory } from '../registry/pull-bundle.ts'
 import type { FetchedManifest, RegistryClient } from '../registry/registry-client.ts'
 import { ImageError } from './image-error.ts'
 
-/** A document's own object: fields that nobody here knows stay in it. */
+/** A document with its unknown fields preserved. */
 export type Document = Readonly<Record<string, unknown>>
 
 export interface FetchedImage {
@@ -21,7 +20,7 @@ export interface FetchedImage {
   readonly config: Document
   readonly diffIds: readonly string[]
   readonly labels: Readonly<Record<string, string>>
-  /** The index's platform object, to the letter; absent for an image without an index. */
+  /** The index's platform object, unmodified; absent without an index. */
   readonly indexPlatform?: Document
 }
 
@@ -38,7 +37,7 @@ export interface FetchedTree {
 
 const largestConfig = 4 * 1024 * 1024
 
-/** All images of a reference with their configs. Rejects with an ImageError of the given code for what is no such image. */
+/** Rejects with an ImageError of the given code if the reference is not such an image. */
 export async function fetchTree(
   registry: RegistryClient,
   text: string,
@@ -98,7 +97,7 @@ export function referenceOf(text: string): ImageReference {
   return reference
 }
 
-/** A base that holds a catalog would show through ours. */
+/** Rejects a base with a catalog, which would show through ours. */
 export function refuseCatalogs({ images, name }: FetchedTree): void {
   if (images.some(({ labels }) => catalogDirectory(labels) !== undefined))
     throw new ImageError(
@@ -111,7 +110,7 @@ function text(reference: ImageReference): string {
   return formatImageReference(reference)
 }
 
-/** Not what is beside images: attestations, artifacts, other systems. */
+/** Excludes attestations, artifacts and other systems. */
 function isLinuxImage(entry: Document): boolean {
   const { os, architecture } = (entry['platform'] ?? {}) as { os?: unknown; architecture?: unknown }
   const { 'vnd.docker.reference.type': beside } = (entry['annotations'] ?? {}) as Record<string, unknown>
@@ -171,7 +170,7 @@ async function imageOf(
   }
 }
 
-/** Of bytes that were read strictly before: every reader sees the same in them. */
+/** For bytes that already passed the strict parser. */
 function documentOf(bytes: Uint8Array): Document {
   return JSON.parse(new TextDecoder().decode(bytes)) as Document
 }

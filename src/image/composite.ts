@@ -1,5 +1,4 @@
-// Composite catalogs: a list of images, catalogs or bundles of many teams, rendered into one (the packaging documents of OLM do it
-// with yq, opm and docker). Each image becomes a folder of the catalog.
+// Composite catalogs: renders a list of catalog or bundle images into one catalog, a folder per image.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { readReferenceList } from '../change/references/reference-list.ts'
 import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
@@ -11,16 +10,15 @@ import { renderInProcess } from './layer/layer-processes.ts'
 
 export interface CompositeList {
   readonly name: string
-  /** Where the catalog goes; absent where the list does not say. */
+  /** The catalog's target, if the list has one. */
   readonly repository?: string
   readonly tag?: string
   readonly references: readonly { readonly name: string; readonly image: string }[]
 }
 
-/** How many images are pulled at once: each is unpacked and read in a process of its own. */
 const atOnce = 4
 
-/** Reads a list. Throws an ImageError `order` for anything that some readers could read otherwise. */
+/** Throws an ImageError `order` for anything ambiguous. */
 export function parseCompositeList(bytes: Uint8Array): CompositeList {
   const list = readReferenceList(bytes)
   if (!list)
@@ -43,8 +41,8 @@ export function parseCompositeList(bytes: Uint8Array): CompositeList {
 }
 
 /**
- * The catalog's files: `<name>/index.yaml` for each reference, as `opm render` prints it. Rejects with an ImageError that names
- * the reference which is no catalog or bundle, or cannot be read; with a RegistryError for one that cannot be pulled.
+ * `<name>/index.yaml` for each reference, as `opm render` prints it. Rejects with an ImageError that names a reference
+ * that is not a catalog or bundle, or cannot be read; with a RegistryError if one cannot be pulled.
  */
 export async function compositeFiles(
   registry: RegistryClient,

@@ -1,18 +1,17 @@
-// The Dockerfile that `opm generate dockerfile` writes (opm v1.73), for those who build with an engine of their own.
+// The Dockerfile that `opm generate dockerfile` writes (opm v1.73), for users who build with a container engine.
 import { ImageError } from './image-error.ts'
 import { catalogLabel } from './image-documents.ts'
 
 export const defaultBase = 'quay.io/operator-framework/opm:latest'
 
 export interface DockerfileOrder {
-  /** The directory's name, beside which the Dockerfile will lie. */
   readonly directory: string
   readonly base: string
   readonly builder: string
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Throws an ImageError where there is nothing to build with. */
+/** Throws an ImageError if there is nothing to build with. */
 export function dockerfile({ directory, base, builder, labels }: DockerfileOrder): string {
   if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
   const custom = Object.entries(labels)

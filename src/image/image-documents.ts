@@ -1,5 +1,4 @@
-// The documents of a catalog image, made from those of its base: configs, manifests, the index. Pure; always the same bytes for
-// the same input, fields in a fixed order, and whatever the base says that nobody here knows stays as it is.
+// Creates configs, manifests and the index from the base's documents. Pure and deterministic; preserves unknown fields.
 import { createHash } from 'node:crypto'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { Document, FetchedImage } from './base-image.ts'
@@ -9,7 +8,7 @@ export const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
 export const baseNameAnnotation = 'org.opencontainers.image.base.name'
 export const baseDigestAnnotation = 'org.opencontainers.image.base.digest'
 
-/** What the last entry of the config's history says, by which our own layer is known again. */
+/** Identifies our layer in the config's history. */
 export const madeBy = 'catalog-bot build'
 
 export type Format = 'oci' | 'docker'
@@ -38,13 +37,12 @@ export const formats: Readonly<Record<Format, FormatTypes>> = {
     config: 'application/vnd.docker.container.image.v1+json',
     layers: {
       gzip: 'application/vnd.docker.image.rootfs.diff.tar.gzip',
-      // Written down nowhere, and read by few.
+      // Undocumented and rarely supported.
       none: 'application/vnd.docker.image.rootfs.diff.tar',
     },
   },
 }
 
-/** What a catalog image does with its catalog. */
 export interface ConfigOrder {
   readonly diffId: string
   readonly hasCache: boolean
@@ -52,7 +50,7 @@ export interface ConfigOrder {
   readonly created: string
 }
 
-/** The config of an image on a base, as the Dockerfile of `opm generate dockerfile` would make it. */
+/** The same config as with the Dockerfile of `opm generate dockerfile`. */
 export function catalogConfig(base: Pick<FetchedImage, 'config' | 'diffIds'>, order: ConfigOrder): Document {
   const { config } = base
   const inner = (config['config'] ?? {}) as Document
@@ -71,7 +69,7 @@ export function catalogConfig(base: Pick<FetchedImage, 'config' | 'diffIds'>, or
   }
 }
 
-/** The config of an image that holds nothing but the catalog: OLM takes it out, and serves it with an opm of its own. */
+/** The config of a catalog-only image: OLM extracts the catalog and serves it with its own opm. */
 export function scratchConfig(platform: string, order: ConfigOrder): Document {
   const [os, architecture, variant] = platform.split('/')
   return {
@@ -89,7 +87,7 @@ function labelsOf(base: Readonly<Record<string, string>>, own: Readonly<Record<s
   return sortedKeys({ ...base, ...own, [catalogLabel]: '/configs' })
 }
 
-/** A history is of all layers or worth nothing: one that the base does not have is not begun here. */
+/** A history must cover all layers, so none is started if the base has none. */
 function historyOf(config: Document, layers: number, created: string): { history?: readonly Document[] } {
   const before = (config['history'] ?? []) as readonly Document[]
   if (before.filter((entry) => entry['empty_layer'] !== true).length !== layers) return {}
@@ -143,7 +141,6 @@ export function imageIndex(
   }
 }
 
-/** Docker's documents have no annotations. */
 function annotated(format: Format, annotations: Readonly<Record<string, string>>): Document {
   if (format === 'docker' || Object.keys(annotations).length === 0) return {}
   return { annotations: sortedKeys(annotations) }
@@ -153,7 +150,7 @@ function sortedKeys(record: Readonly<Record<string, string>>): Readonly<Record<s
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A layer's descriptor in another format: the same bytes under the name that the format has for them. */
+/** Maps a layer's media type to another format. */
 export function layerIn(format: Format, layer: Document & Descriptor): Document & Descriptor {
   const kind = layerKinds.find((names) => Object.values(names).includes(layer.mediaType))
   const mediaType = kind?.[format]
@@ -172,8 +169,8 @@ const layerKinds: readonly { readonly oci: string; readonly docker?: string }[] 
 ]
 
 /**
- * What an image is, however its layers are compressed and whatever is told beside it: of every platform its config, and with it
- * the layers' own digests. `images` in the order of the index.
+ * A digest of every platform's config, which has the uncompressed layers' digests. Ignores compression and annotations.
+ * `images` are in the order of the index.
  */
 export function contentDigest(
   isIndex: boolean,

@@ -1,26 +1,25 @@
-// The one error class of the image floor: what is wrong with a catalog, a base or a target. What registries do or fail to
-// do is told by their own floor's RegistryError.
+// Problems with a catalog, a base or a target. Registry failures are RegistryErrors.
 
 export type ImageErrorCode =
   /** opm would not load the catalog; the message is opm's. */
   | 'invalid-catalog'
-  /** opm loads it, but cannot make a cache of it. */
+  /** opm loads the catalog but cannot create its cache. */
   | 'no-cache'
-  /** The base is no image that a catalog can be put on. */
+  /** The base cannot hold a catalog. */
   | 'base'
-  /** The image to rebase or to read is none that we know how to. */
+  /** The image to rebase or read is not a supported catalog image. */
   | 'not-a-catalog'
-  /** Something in the order itself: a platform, a path, a label. */
+  /** The order has a bad platform, path or label. */
   | 'order'
-  /** A tag holds something else than the caller last saw there. */
+  /** The tag has changed since the caller read it. */
   | 'tag-moved'
-  /** The key that is to sign cannot be used. */
+  /** The signing key cannot be used. */
   | 'key'
 
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly code: ImageErrorCode
-  /** A tag that somebody moved may be looked at again, and a key be made right; nothing else becomes better by waiting. */
+  /** A moved tag may be read again, and a key fixed; no other problem goes away on retry. */
   readonly retryable: boolean
 
   constructor(code: ImageErrorCode, message: string, cause?: unknown) {

@@ -1,5 +1,5 @@
-// Building and publishing, put together: what is there is asked first, what is known is not built, what differs is pushed, and a
-// tag is set only where nobody else has set it meanwhile.
+// Builds and publishes: checks the target first, builds only what is unknown, pushes what differs, and sets a tag only
+// if it has not changed.
 import { createHash } from 'node:crypto'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
@@ -32,7 +32,7 @@ import { packLayer, type PackedLayer } from './layer/pack-layer.ts'
 import { contentOf, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
 import { rebase } from './rebase.ts'
 
-/** Part of every remembered order: what is built otherwise from now on is not what was remembered. */
+/** Part of every cached order. Raise it when builds change. */
 const builderVersion = 'catalog image 1'
 
 const noBlobs = { present: 0, mounted: 0, uploaded: 0 }
@@ -56,7 +56,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
       : onScratch(order.platforms ?? olmPlatforms, layer, settings)
   }
 
-  /** A tag's or digest's image; undefined where there is none. */
+  /** The image of a tag or digest, if it exists. */
   async function there(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
       return await reader.fetchManifest(referenceOf(text), signal)
@@ -78,7 +78,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     readonly now: FetchedManifest | undefined
   }
 
-  /** The image behind all tags, where they have one and the same. */
+  /** The image behind all tags, if they share one. */
   async function commonImage(
     target: Target,
     tags: readonly FetchedTag[],
@@ -89,14 +89,14 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     return publishedTree(target, first.now, signal)
   }
 
-  /** Undefined for what is no image of ours in form: it is replaced, whatever it was. */
+  /** Undefined unless it has the form of our images; it is then replaced. */
   async function publishedTree(target: Target, top: FetchedManifest, signal?: AbortSignalLike) {
     try {
       const reference = referenceOf(`${target.repository}@${top.digest}`)
       return await treeOf(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
-      // One that cannot be read, or that lost a part, is replaced; what could not be asked is asked again.
+      // Replaces an unreadable or incomplete image; retries if the registry could not answer.
       if (error instanceof RegistryError && !error.retryable && error.code !== 'aborted') return undefined
       throw error
     }
@@ -140,7 +140,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     return outcome(pushed.blobs)
   }
 
-  /** Nothing asks a registry to set a tag only if it holds this or that: it is looked at right before. */
+  /** Registries have no conditional tag update, so this checks right before. */
   async function setTags(
     top: CatalogImage['manifests'][0],
     digest: string,
@@ -188,7 +188,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     const isOpen = published !== undefined && target.evenIfUnchanged !== true
     if (isOpen && key !== undefined && (await memory?.get(key)) === contentOf(published))
       return unchanged(published, before)
-    // The layer that is there need not be compressed again, if it is the one.
+    // Reuses the published compressed layer if it is the same.
     const known = published && layerThere(published, settings)
     const packed = await pack(layerOrder(order, settings, known ? [known.diffId] : []))
     const layer = packed.packed || !known ? placeOf(packed, settings) : placeThere(packed, known)
@@ -278,7 +278,7 @@ interface LayerThere {
   readonly descriptor: LayerToPlace['descriptor']
 }
 
-/** The published image's top layer, where every platform has it and it is of the kind that is wanted. */
+/** The published top layer, if every platform has it in the wanted format. */
 function layerThere({ images }: FetchedTree, { format, compression }: ImageSettings): LayerThere | undefined {
   const [first] = images
   const diffId = first?.diffIds.at(-1)
@@ -291,7 +291,7 @@ function layerThere({ images }: FetchedTree, { format, compression }: ImageSetti
   return descriptor.mediaType === formats[format].layers[compression] ? { diffId, descriptor } : undefined
 }
 
-/** What is there is never sent: a registry that says it lost the layer is told to begin anew. */
+/** Fails if the registry lost the existing layer, so that the caller restarts. */
 function placeThere({ summary }: PackedLayer, { descriptor }: LayerThere): LayerToPlace {
   const { digest, size } = descriptor
   return {
@@ -304,7 +304,7 @@ function placeThere({ summary }: PackedLayer, { descriptor }: LayerThere): Layer
   }
 }
 
-/** Everything that decides what is built, as one digest; annotations decide nothing. */
+/** A digest of every input that affects the build. Annotations do not. */
 function orderKey(order: CatalogImageOrder, settings: ImageSettings, base: FetchedTree | undefined): string {
   const { annotations: _, ...decisive } = settings
   const hash = createHash('sha256')

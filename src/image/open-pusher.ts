@@ -1,5 +1,5 @@
-// Puts images into a registry: blobs that it lacks, manifests by digest, and the tags last, when everything behind them
-// is there. The only part of the floor that asks for the right to push; the reader (open-registry.ts) never does.
+// Pushes missing blobs, then manifests by digest, and tags last. Only this module requests push rights;
+// open-registry.ts never does.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -18,30 +18,30 @@ import { openTransport, type Reply, type TransportLimits } from '../registry/tra
 
 export interface PusherOptions {
   readonly clock: Clock
-  /** Those that may push: others than the reader's. */
+  /** Credentials with push rights, not the reader's. */
   readonly credentials: readonly CredentialSource[]
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
   readonly limits?: Partial<TransportLimits & RetryPolicy & UploadLimits>
-  /** For tests: how names are resolved, and chance (0 to 1). */
+  /** For tests: name resolution, and randomness (0 to 1). */
   readonly resolve?: Resolve
   readonly random?: () => number
 }
 
 export interface UploadLimits {
-  /** Bytes of one piece where a blob has to be sent in pieces; more where the registry asks for more. */
+  /** Bytes per piece in chunked uploads; more if the registry requires it. */
   readonly piece: number
-  /** Bytes from which a connection that breaks is taken for a refusal of the size. */
+  /** Bytes from which a broken connection counts as a size rejection. */
   readonly large: number
 }
 
 export interface BlobToPush {
-  /** `sha256:` and 64 hex digits, of the bytes as they are sent. */
+  /** `sha256:` and 64 hex digits. */
   readonly digest: string
   readonly size: number
   /** Called only if the registry lacks the blob. */
   readonly read: () => Promise<Uint8Array>
-  /** A repository of the same registry that is said to have it. */
+  /** A repository on the same registry that may have the blob. */
   readonly mountFrom?: string
 }
 
@@ -51,11 +51,10 @@ export interface ManifestToPush {
 }
 
 export interface PushOrder {
-  /** As references write it: `docker.io`, `quay.io`. */
   readonly host: string
   readonly repository: string
   readonly blobs: readonly BlobToPush[]
-  /** Put by their digests in this order, so an index stands behind its images. The last one gets the tags. */
+  /** Pushed by digest in this order, so an index comes after its images. The last one gets the tags. */
   readonly manifests: readonly [...ManifestToPush[], ManifestToPush]
   readonly tags: readonly string[]
 }
@@ -63,10 +62,9 @@ export interface PushOrder {
 export type RepositoryPlace = Pick<PushOrder, 'host' | 'repository'>
 
 export interface Pushed {
-  /** Of the last manifest. */
   readonly digest: string
   readonly blobs: Readonly<Record<BlobOutcome, number>>
-  /** The last manifest's subject, where the registry says that it keeps the two together (`OCI-Subject`). */
+  /** The last manifest's subject, if the registry confirms it (`OCI-Subject`). */
   readonly subject?: string
 }
 
@@ -74,27 +72,26 @@ export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
 
 export interface Pusher {
   /**
-   * Pushes one image or index. Nothing is tagged unless everything is there, and a tag counts only when the registry
-   * itself answers with the digest for it. Pushing the same again changes nothing. Rejects with a RegistryError:
-   * `credentials` when the registry does not let us push, `digest-mismatch` when it holds other bytes than we sent.
+   * Pushes one image or index. Sets tags only when everything is uploaded, then verifies each tag's digest. Idempotent.
+   * Rejects with a RegistryError: `credentials` if the registry denies the push, `digest-mismatch` if it has other
+   * bytes.
    */
   push(order: PushOrder, signal?: AbortSignalLike): Promise<Pushed>
-  /** All tags of a repository, sorted by bytes; none for a repository that is not there. */
   listTags(place: RepositoryPlace, signal?: AbortSignalLike): Promise<readonly string[]>
-  /** What the registry lists as belonging to a digest; undefined where it keeps no such list. */
+  /** The registry's referrers of a digest; undefined if it does not support the API. */
   listReferrers(
     place: RepositoryPlace,
     digest: string,
     signal?: AbortSignalLike,
   ): Promise<readonly unknown[] | undefined>
-  /** False where it was gone. Rejects as `unsupported` where the registry does not delete. */
+  /** False if it does not exist. Rejects as `unsupported` if the registry does not support deletion. */
   deleteManifest(place: RepositoryPlace, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
 }
 
-// Above the proxies' usual bound of 20 MB a body may be cut off (Azure); 16 MiB pieces pass everywhere.
+// Bodies above the usual proxy limit of 20 MB may be cut off (Azure); 16 MiB pieces pass everywhere.
 const defaultUploadLimits: UploadLimits = { piece: 16 * 1024 * 1024, large: 20_000_000 }
-// A base image's layer over a slow line.
+// Milliseconds: a base layer over a slow line.
 const uploadTimeout = 900_000
 const replyLimit = 65_536
 const manifestLimit = 4 * 1024 * 1024
@@ -125,7 +122,6 @@ export function openPusher(options: PusherOptions): Pusher {
     options.random ?? Math.random,
   )
 
-  /** One order's place and signal. */
   interface Errand {
     readonly endpoint: Endpoint
     readonly signal: AbortSignalLike | undefined
@@ -151,16 +147,16 @@ export function openPusher(options: PusherOptions): Pusher {
       await ask(errand, 'HEAD', `blobs/${digest}`, 'head')
       return true
     } catch (error) {
-      // Some registries do not let anybody ask (401 of ECR Public): then it is sent, which never does harm.
+      // Some registries deny the check (401 of ECR Public). Uploading is always safe.
       if (error instanceof RegistryError && ['missing', 'private', 'bad-reply'].includes(error.code))
         return false
       throw error
     }
   }
 
-  /** Where to send the blob; undefined when it was mounted instead. */
+  /** The upload URL; undefined if the blob was mounted. */
   async function beginUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
-    // Never `mount` without `from`: quay.io calls that an error, and others guess.
+    // Never `mount` without `from`: quay.io rejects it, and others guess.
     const from = mount ? blob.mountFrom : undefined
     const path =
       from === undefined
@@ -173,7 +169,7 @@ export function openPusher(options: PusherOptions): Pusher {
         ...(from !== undefined && { alsoPulls: from }),
       })
     } catch (error) {
-      // A registry that refuses the mount may still take the blob.
+      // A registry that rejects the mount may still accept the blob.
       if (from === undefined || !(error instanceof RegistryError) || error.retryable) throw error
       if (error.code === 'blocked' || error.code === 'aborted') throw error
       return beginUpload(errand, blob, false)
@@ -185,7 +181,7 @@ export function openPusher(options: PusherOptions): Pusher {
     return nextLocation(reply, errand.endpoint)
   }
 
-  /** One step of an upload, at the place that the registry named: with our credentials only on the registry itself. */
+  /** One upload step at the URL that the registry named. Our credentials go only to the registry's host. */
   async function step(
     errand: Errand,
     method: 'PUT' | 'PATCH',
@@ -221,9 +217,9 @@ export function openPusher(options: PusherOptions): Pusher {
     const begun = await ask(errand, 'POST', 'blobs/uploads/', 'upload', { body: new Uint8Array(0) })
     let location = nextLocation(begun, endpoint)
     const asked = Number(begun.headers.get('oci-chunk-min-length')?.[0] ?? 0)
-    // ghcr.io keeps the last piece only, so there is but one.
+    // ghcr.io keeps only the last piece, so send one.
     const piece = isHost(endpoint, /^ghcr\.io$/) ? bytes.length : Math.max(limits.piece, asked || 0)
-    // In order and one after the other: docker-registry takes pieces in any order and appends them as they come.
+    // Sequential: docker-registry appends pieces in order of arrival.
     for (let at = 0; at < bytes.length; at += piece) {
       const end = Math.min(at + piece, bytes.length)
       const range = { 'content-range': `${at}-${end - 1}` }
@@ -250,7 +246,7 @@ export function openPusher(options: PusherOptions): Pusher {
     return 'uploaded'
   }
 
-  /** A session that failed is not taken up again; the blob as a whole may be sent again, since it is what it is. */
+  /** Restarts a failed upload from the beginning, which is safe because the digest identifies the blob. */
   async function pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -273,7 +269,6 @@ export function openPusher(options: PusherOptions): Pusher {
     return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
-  /** What the registry itself answers for a tag now. */
   async function digestBehind(errand: Errand, tag: string): Promise<string> {
     const { body } = await ask(errand, 'GET', `manifests/${tag}`, 'manifest', {
       headers: { accept: acceptManifests },
@@ -319,7 +314,7 @@ export function openPusher(options: PusherOptions): Pusher {
     async listTags({ host, repository }, signal) {
       const [endpoint] = endpointsOf({ host, repository }, [])
       const found = new Set<string>()
-      // Amazon's registries refuse more than a thousand at once.
+      // Amazon's registries reject more than a thousand at once.
       let path: string | URL = 'tags/list?n=1000'
       try {
         for (let page = 0; page < mostPages; page += 1) {
@@ -356,7 +351,7 @@ export function openPusher(options: PusherOptions): Pusher {
           path = next
         }
       } catch (error) {
-        // Registries from before OCI 1.1 answer what they answer to any path that they do not know.
+        // Before OCI 1.1 the path is unknown to registries.
         const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
         if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
         throw error
@@ -388,14 +383,13 @@ export function openPusher(options: PusherOptions): Pusher {
 function tagsIn(body: Uint8Array): readonly string[] {
   try {
     const { tags } = JSON.parse(Buffer.from(body).toString('utf8')) as { tags?: unknown }
-    // Null where there are none, and some registries have nulls among them.
+    // Null if there are none; some registries have nulls in the list.
     return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : []
   } catch (cause) {
     throw new RegistryError('bad-reply', 'the list of tags is not JSON', { cause })
   }
 }
 
-/** The entries of the index that a list of referrers is; undefined for any other answer. */
 function referrersIn(body: Uint8Array): readonly unknown[] | undefined {
   try {
     const { manifests } = JSON.parse(Buffer.from(body).toString('utf8')) as { manifests?: unknown }
@@ -405,14 +399,13 @@ function referrersIn(body: Uint8Array): readonly unknown[] | undefined {
   }
 }
 
-/** RFC 8288. Whether it is on the same host is looked at where the credentials are. */
+/** RFC 8288. The credentials code checks the host. */
 function nextPage(reply: Reply): URL | undefined {
   const link = reply.headers.get('link')?.find((value) => /;\s*rel="?next"?/.test(value))
   const target = link && /<([^>]*)>/.exec(link)?.[1]
   return target === undefined ? undefined : new URL(target, reply.url)
 }
 
-/** Works through a list, so many at a time; stops at the first failure. */
 async function inOrderOf<Item>(
   items: Iterable<Item>,
   atOnce: number,
@@ -434,7 +427,7 @@ async function inOrderOf<Item>(
   if (failure) throw failure.reason
 }
 
-// Google's registries know uploads in one piece only.
+// Google's registries accept only single-piece uploads.
 const googles = /(?:^|[.-])docker\.pkg\.dev$|(?:^|\.)gcr\.io$/
 
 function isHost({ host }: Endpoint, pattern: RegExp): boolean {
@@ -445,13 +438,11 @@ function nextLocation(reply: Reply, endpoint: Endpoint): URL {
   const location = reply.headers.get('location')?.[0]
   try {
     if (location !== undefined) return new URL(location, reply.url)
-  } catch {
-    // Said below.
-  }
+  } catch {}
   throw new RegistryError('bad-reply', `${endpoint.name} does not say where to send the upload`)
 }
 
-/** The query that is there stays as it is, to the letter: it may be signed. */
+/** Keeps the existing query byte for byte, because it may be signed. */
 function withDigest(location: URL, digest: string): URL {
   const url = new URL(location)
   url.search = `${url.search === '' ? '?' : `${url.search}&`}digest=${encodeURIComponent(digest)}`

@@ -1,5 +1,5 @@
-// A catalog's directory on disk as an image holds it: every file in it, also those that opm ignores. Nothing but files: what a link
-// leads to is not what people see in the directory, and an image would have the link.
+// Reads every file of a catalog directory, even those that opm ignores. Rejects links, because the image would hold the
+// link and not its content.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compareWalk } from '../go/walk-order.ts'

@@ -1,4 +1,4 @@
-// Catalog images as they lie in a registry: their catalog read back, and compared with what it should be.
+// Reads a published catalog image and compares it with the expected files.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { compareWalk } from '../go/walk-order.ts'
 import { cacheDigest } from '../catalog/api/cache-digest.ts'
@@ -14,7 +14,6 @@ import { cacheFolder, catalogModes } from './layer/catalog-content.ts'
 interface Pulled {
   readonly published: PublishedCatalog
   readonly tree: FetchedTree
-  /** Below `/tmp/cache`. */
   readonly cache: ReadonlyMap<string, Uint8Array>
 }
 
@@ -86,7 +85,7 @@ async function pull(registry: RegistryClient, text: string, signal?: AbortSignal
   }
 }
 
-/** As `contentDigest` of an image that was built. */
+/** Comparable with the `contentDigest` of a built image. */
 export function contentOf(tree: FetchedTree): string {
   return contentDigest(
     tree.isIndex,
@@ -99,7 +98,7 @@ export function contentOf(tree: FetchedTree): string {
   )
 }
 
-/** The catalog is read from one platform's image: the others must have the same on top, and say the same of it. */
+/** The catalog is read from one platform, so the others must have the same top layer and labels. */
 function otherCatalogs({ images }: FetchedTree): readonly string[] {
   const [first, ...others] = images
   const top = first?.diffIds.at(-1)
@@ -115,7 +114,7 @@ function cacheProblems(
   cache: ReadonlyMap<string, Uint8Array>,
 ): readonly string[] {
   const told = cache.get('digest')
-  // Not in our format, or none: opm makes its own.
+  // No cache, or an unknown format: opm creates its own.
   if (!told || ![...cache.keys()].some((path) => path.startsWith('cache/'))) return []
   const inCache = [...cache].filter(([path]) => path.startsWith('cache/'))
   const digest = cacheDigest(

@@ -1,4 +1,4 @@
-// A published catalog on a new base: the layers below the catalog's are replaced, its own stays as it is, to the byte.
+// Replaces the layers below a published catalog's layer, which stays byte for byte the same.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
@@ -43,7 +43,7 @@ export async function rebase(
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
     throw refused(order, 'its platforms have different catalogs')
   if (first.diffIds.length === 1) throw refused(order, 'it was built without a base')
-  // Whose history says it has our layer on top; of others the base that they name is looked at.
+  // The history names our layer. For other images, the base that they name is compared.
   const isOurs = image.images.every(saysItIsOurs)
   const old = order.labels && isOurs ? undefined : await oldBase(registry, order, image, first, signal)
   const settings = settingsOf({
@@ -88,7 +88,7 @@ function ownAnnotations({ top }: FetchedTree): Readonly<Record<string, string>> 
   return own
 }
 
-/** What the image says and its old base does not. */
+/** Labels of the image that its old base does not have. */
 function labelsOf(first: FetchedImage, old: FetchedImage | undefined): Readonly<Record<string, string>> {
   const own = Object.entries(first.labels).filter(
     ([label, value]) => label !== catalogLabel && old?.labels[label] !== value,
@@ -96,7 +96,7 @@ function labelsOf(first: FetchedImage, old: FetchedImage | undefined): Readonly<
   return Object.fromEntries(own)
 }
 
-/** The base below, by the digest that was noted: everything but the image's top layer. */
+/** The recorded base, verified to be everything below the top layer. */
 async function oldBase(
   registry: RegistryClient,
   order: RebaseOrder,

@@ -1,5 +1,4 @@
-// An image's files as the catalog that opm would render from it: a bundle's blob, or a whole catalog. Pure; of strangers' images
-// it is done in a process of its own (layer/layer-process.ts).
+// Renders an image's files as opm would, a bundle or a catalog. Pure; untrusted files run in layer/layer-process.ts.
 import { annotationKeys } from '../bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
@@ -11,10 +10,9 @@ import { readWritable, type ReadResult, type WritableCatalog } from '../catalog/
 import { quote } from '../go/text.ts'
 import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 
-/** What was pulled of an image: its labels say what it is. */
 export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
 
-/** A bundle or a catalog; opm's words for what is neither, or cannot be read. */
+/** Fails with opm's message if it is neither a bundle nor a catalog. */
 export function renderImage(image: PulledFiles, reference: string): ReadResult<WritableCatalog> {
   const directory = catalogDirectory(image.labels)
   if (directory !== undefined) return renderCatalogFiles(image.files, directory)
@@ -31,7 +29,6 @@ export function renderBundleImage(
   return renderFiles(files, reference)
 }
 
-/** The catalog below a directory of an image, read as from a disk. */
 function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<WritableCatalog> {
   const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
   const ignores = [...below].filter(([path]) => isIgnoreFile(path))

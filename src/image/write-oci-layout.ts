@@ -1,4 +1,4 @@
-// An image as files on a disk (OCI image layout), for tools that take it from there: skopeo, podman, a signing machine.
+// Writes an OCI image layout for other tools: skopeo, podman, a signing machine.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CatalogImage } from './catalog-publisher.ts'
@@ -6,8 +6,8 @@ import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 
 /**
- * Writes the image, with all blobs of its base, below a folder that is made where it is missing; images that are there already
- * stay. `names` are what it is known by in the layout (`org.opencontainers.image.ref.name`): tags or whole references.
+ * Writes the image with all blobs of its base, creates the folder if needed, and keeps existing images. `names` are
+ * tags or full references (`org.opencontainers.image.ref.name`).
  */
 export async function writeOciLayout(
   image: CatalogImage,
@@ -34,7 +34,7 @@ export async function writeOciLayout(
   await replace(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
 }
 
-/** What the folder's index lists beside what is written now. Rejects for a folder that holds something else. */
+/** The index entries to keep. Rejects if the folder holds something else. */
 async function otherImages(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
   let text: string
   try {
@@ -56,7 +56,7 @@ async function otherImages(folder: string, names: readonly string[]): Promise<re
   }
 }
 
-/** Never half a file under a name that others read. */
+/** Atomic, so that readers never see half a file. */
 async function replace(path: string, bytes: Uint8Array): Promise<void> {
   const beside = `${path}.${process.pid}.new`
   try {

@@ -1,10 +1,10 @@
-// What GitHub's refusal of a merge is about: a race, this one pull request, or the branch. Sorted by its words, for there
-// is nothing else: the texts are those of docs.github.com and of what prow, bors-ng and others met. Pure.
+// Decides from GitHub's words whether a refusal concerns a race, one pull request or the branch. Sources:
+// docs.github.com and the texts that prow, bors-ng and others met. Pure.
 import { oneLine } from '../messages/escape.ts'
 
-/** What GitHub answered, when it answered and did not do it. A lost answer is none: the branch is read then. */
+/** GitHub's answer when it refused. After a lost answer, the branch is read instead. */
 export type RefusalText =
-  /** Of a push: git's summary and each line behind `remote: `, a line each. */
+  /** Of a push: git's summary and each `remote: ` line. */
   | { readonly by: 'push'; readonly text: string }
   | { readonly by: 'rest'; readonly status: number; readonly message: string }
   | {
@@ -13,34 +13,34 @@ export type RefusalText =
     }
 
 export interface RefusalContext {
-  /** The commit that we made and wanted to land: a rule that only this one breaks is no fault of the pull request. */
+  /** Our commit. A rule that only this commit breaks isn't the pull request's fault. */
   readonly commit?: string | undefined
-  /** GitHub signed that commit: a missing signature is another's. */
+  /** GitHub signed our commit, so a missing signature is another commit's. */
   readonly isSigned?: boolean | undefined
 }
 
 /**
- * `race`: something moved, look again. `pull`: this pull request alone cannot be merged as it is. `branch`: no pull request
- * can be, until somebody changes a setting.
+ * `race`: something moved, look again. `pull`: this pull request can't be merged as it is. `branch`: no pull request
+ * can, until a setting changes.
  */
 export type RefusalScope = 'race' | 'pull' | 'branch'
 
 export interface Refusal {
   readonly scope: RefusalScope
-  /** GitHub's own words, all of them that say why, as one line. Text of others: to be escaped where it is shown. */
+  /** All of GitHub's reasons as one line. Escape it for display. */
   readonly reason: string
-  /** The same can succeed within seconds: GitHub has not seen yet what it asks for. */
+  /** A retry within seconds can succeed, because GitHub hasn't seen a requirement yet. */
   readonly retrySoon: boolean
-  /** False: this text is not known. The scope is a guess, for a limited time. */
+  /** False: unknown text. The scope is a guess, for a limited time. */
   readonly isKnown: boolean
 }
 
 interface Meaning {
   readonly scope: RefusalScope
   readonly soon?: boolean
-  /** The rule is about commits, and GitHub lists those that break it. */
+  /** The rule is about commits, and GitHub lists the offending ones. */
   readonly commits?: 'signature' | 'shape'
-  /** It names files: whatever follows may be part of a name, which is anybody's words. */
+  /** Names files, whose names can hold any words, so the rest of the text isn't interpreted. */
   readonly whole?: boolean
 }
 
@@ -50,7 +50,7 @@ const soon: Meaning = { scope: 'pull', soon: true }
 const branch: Meaning = { scope: 'branch' }
 const files: Meaning = { scope: 'pull', whole: true }
 
-/** Anchored: a file's or a person's name inside a sentence must not choose what the sentence means. The first that fits counts. */
+/** Anchored, because a file's or a person's name in a sentence must not choose its meaning. The first match counts. */
 const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^(?:Base|Head) branch was modified\b/, race],
   [/^Update is not a fast[- ]forward\b/, race],
@@ -75,7 +75,6 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/^.{1,100} has detected \d+ alerts? blocking this code\b/, pull],
   [/^Missing successful active\b/, pull],
 
-  // Reviews and conversations.
   [/^At least \d+ approving reviews? (?:is|are) required\b/, pull],
   [/^Changes (?:were|have been) requested\b/, pull],
   [/^Waiting on code owner review\b/, pull],
@@ -85,7 +84,6 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   ],
   [/^(?:A conversation|All (?:conversations|comments)) must be resolved\b/, pull],
 
-  // What the pull request is, and what it brings along.
   // A 405 while GitHub is still at an earlier request: googleapis/google-cloud-ruby#29162.
   [/^Merge already in progress\b/i, soon],
   // `update-branch`: nevermined-io/payments#449, and the same sentences in what other bots match.
@@ -134,7 +132,6 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 interface Complaint {
   readonly text: string
   readonly meaning: Meaning | undefined
-  /** Commits that GitHub lists below it. */
   readonly commits: readonly string[]
 }
 
@@ -152,7 +149,7 @@ export function classifyRefusal(refusal: RefusalText, context: RefusalContext = 
 }
 
 /**
- * A text that is not known concerns the pull request that met it. When a second one meets the same text, it is the branch's:
+ * Unknown text concerns the pull request that met it. If a second one meets it, it concerns the branch:
  * app/jobs/refused-pull.ts counts them.
  */
 function widest(known: readonly RefusalScope[], isKnown: boolean): RefusalScope {
@@ -164,7 +161,7 @@ function scopeOf({ meaning, commits }: Complaint, context: RefusalContext): Refu
   if (meaning?.commits === undefined) return meaning?.scope
   const isOurs = (commit: string) => context.commit?.startsWith(commit) === true
   if (meaning.commits === 'signature') {
-    // Whatever we do about our own commit, an unsigned one among the others stays unsigned.
+    // Our own commit can't fix an unsigned one among the others.
     const isOthers = commits.length > 0 ? !commits.every(isOurs) : context.isSigned === true
     return isOthers ? 'pull' : 'branch'
   }
@@ -186,15 +183,15 @@ function complaintsOf(refusal: RefusalText): readonly Complaint[] {
   }
 }
 
-/** What only says that something is listed below it, or that it was refused at all. */
+/** Lines that only introduce a list or say that something was refused. */
 const headings =
   /^(?:GH0(?:06|13): (?:Protected branch update failed|Repository rule violations found)\b.*|Repository rule violations? found.*|Review all repository rules at \S*|(?:push declined due to repository rule violations|protected branch hook declined|pre-receive hook declined)|Found \d+ violations?:|To \S+|Resolving deltas\b.*|the server answered 403|fatal: .*)$/
 
 const commitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 /**
- * A push's lines: what begins with `- ` or `error: ` is a complaint, what is indented belongs to the one above. A server
- * that lists nothing that way (a hook of an enterprise) is quoted as it is.
+ * In a push's lines, `- ` or `error: ` starts a complaint and indented lines continue it. Without such a list (an
+ * enterprise's hook), the text is quoted as it is.
  */
 function ofPush(text: string): readonly Complaint[] {
   const complaints: (Complaint & { commits: string[] })[] = []
@@ -218,7 +215,7 @@ function ofPush(text: string): readonly Complaint[] {
   return others.length > 0 ? [{ text: others.join(' '), meaning: undefined, commits: [] }] : []
 }
 
-/** A message: a complaint each line, and where GitHub writes several into one, a complaint each sentence that is known. */
+/** One complaint per line, or per known sentence where GitHub joins several. */
 function ofMessage(message: string): readonly Complaint[] {
   const whole = meaningOf(message.trim())
   if (whole?.whole === true) return [{ text: message.trim(), meaning: whole, commits: [] }]
@@ -234,7 +231,7 @@ function ofSentences(sentences: readonly string[]): readonly Complaint[] {
   for (const sentence of sentences) {
     const meaning = meaningOf(sentence)
     const last = complaints.at(-1)
-    // What follows a known sentence and is none explains it.
+    // An unknown sentence explains the known one before it.
     if (meaning === undefined && last !== undefined) last.text += ` ${sentence}`
     else complaints.push({ text: sentence, meaning, commits: [] })
   }
@@ -244,18 +241,18 @@ function ofSentences(sentences: readonly string[]): readonly Complaint[] {
 function meaningOf(sentence: string): Meaning | undefined {
   const found = meanings.find(([pattern]) => pattern.test(sentence))
   if (found !== undefined) return found[1]
-  // The queue's door says "Pull request" and then the rule's own sentence.
+  // The queue says "Pull request" before the rule's own sentence.
   const inner = /^Pull request (?=[A-Z0-9])(.*)$/.exec(sentence)?.[1]
   return inner === undefined ? undefined : meaningOf(inner)
 }
 
-/** Splits where a sentence ends and another begins, outside quotation marks: the names of checks are anybody's words. */
+/** Splits sentences outside quotation marks, because check names can hold any words. */
 function sentencesOf(line: string): readonly string[] {
   const sentences: string[] = []
   let from = 0
   let isQuoted = false
   for (let at = 0; at < line.length; at++) {
-    // An apostrophe within a word is no quotation mark.
+    // An apostrophe within a word isn't a quotation mark.
     const isMark = line[at] === "'" && !/^\w'\w/.test(line.slice(Math.max(0, at - 1), at + 2))
     if (line[at] === '"' || isMark) isQuoted = !isQuoted
     if (isQuoted || line[at] !== '.' || !/^ +[A-Z0-9]/.test(line.slice(at + 1, at + 4))) continue

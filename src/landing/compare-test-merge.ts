@@ -1,10 +1,9 @@
-// Where GitHub lets approvals count for a pushed merge only if it is the merge that GitHub would have made, a merge that
-// differs is told before it is tried.
+// Detects a merge that differs from GitHub's, where GitHub would drop approvals for it.
 import type { Landing } from '../gate/merge-permit.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { RefusedLanding } from './landing-options.ts'
 
-/** A refusal where GitHub's own merge of the same commits has another tree. GitHub may have none yet: then it decides. */
+/** Refuses if GitHub's merge of the same commits has another tree. Without one, GitHub decides. */
 export async function compareTestMerge(
   { pull, base, head, tree }: Landing,
   repository: Repository,
@@ -12,7 +11,7 @@ export async function compareTestMerge(
   const test = await repository.fetchTestMerge(pull)
   if (test === undefined) return undefined
   const [first, second] = await repository.parentsOf(test)
-  // For an older base or head it says nothing about this merge.
+  // It was made for an older base or head.
   if (first !== base || second !== head) return undefined
   if ((await repository.treeOf(test)) === tree) return undefined
   return {

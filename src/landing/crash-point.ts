@@ -1,6 +1,6 @@
 // Named places at which a test can end the process as a power cut would. Does nothing outside such a test.
 
-/** Every place of a landing by plain push, in the order in which it passes them. */
+/** In the order a plain push passes them. */
 export const crashPoints = [
   'job-taken',
   'snapshot-read',
@@ -17,7 +17,6 @@ export const crashPoints = [
   'rebuild-dispatched',
 ] as const
 
-/** Places that only some methods pass. */
 const methodCrashPoints = [
   'staged',
   'signed',
@@ -28,7 +27,6 @@ const methodCrashPoints = [
   'group-judged',
 ] as const
 
-/** Places of publishing, in the order in which it passes them. */
 export const publishCrashPoints = [
   'publish-begun',
   'publish-intended',
@@ -37,7 +35,6 @@ export const publishCrashPoints = [
   'publish-reported',
 ] as const
 
-/** Places of a release, in the order in which it passes them. */
 type ReleaseCrashPoint = 'release-committed' | 'release-branched' | 'release-opened'
 
 export type CrashPoint =
@@ -47,7 +44,7 @@ export type CrashPoint =
   | ReleaseCrashPoint
   | 'rolled-back'
 
-/** Ends this process at once, by SIGKILL to itself, if the test asked for it at this place. */
+/** Ends this process by SIGKILL if the test asked for it here. */
 export function crashPoint(name: CrashPoint): void {
   if (process.env.CATALOG_BOT_CRASH_AT === name) process.kill(process.pid, 'SIGKILL')
 }

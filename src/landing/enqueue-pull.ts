@@ -1,5 +1,5 @@
-// Landing by GitHub's merge queue: the pull request is put into it with the head that was validated, and the intent stays
-// open until the queue has merged it or let it go. What the queue makes of it is judged as a group (app/jobs/judge-group.ts).
+// Lands through GitHub's merge queue with the validated head. The intent stays open until the pull request leaves the
+// queue; app/jobs/judge-group.ts judges the queue's groups.
 import type { LandingMethod } from '../gate/landing-method.ts'
 import { crashPoint } from './crash-point.ts'
 import type { Acted, Prepared, Step } from './ready.ts'

@@ -1,4 +1,4 @@
-// The last look before a landing: GitHub says the same as when the permit was made out.
+// The last check before a landing that GitHub still shows what the permit was made for.
 import type { PullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
@@ -9,11 +9,11 @@ import type { Examined } from './landing-options.ts'
 
 type Asking = Pick<Forge, 'readSnapshot' | 'openPulls'>
 
-/** Why the permit holds no more; undefined: it holds. */
+/** Why the permit no longer holds. Undefined: it holds. */
 export async function whatChanged(
   examined: Examined,
   forge: Asking,
-  /** Of what is to stand on commits that the branch does not have yet, the base is no part of the question. */
+  /** A train member's base isn't on the branch yet, so its base isn't compared. */
   instead: Pick<Snapshot, 'base'> | Record<never, never> = {},
 ): Promise<string | undefined> {
   const fresh = await forge.readSnapshot(examined.snapshot.pull, { anew: true })
@@ -23,16 +23,15 @@ export async function whatChanged(
 }
 
 /**
- * As whatChanged(), for several pull requests of a train. Those of which one request for all of them together says that they
- * are as they were have changed no more than that; every other is read as if it came alone. What their base is now the push
- * itself asks.
+ * whatChanged() for the pull requests of a train. One joint request confirms the unchanged ones; the others are read
+ * one by one. The push itself checks the base.
  */
 export async function whoChanged(
   members: readonly Examined[],
   forge: Forge,
 ): Promise<ReadonlyMap<PullNumber, string>> {
   const same = await (forge.stillAs?.(members.map(({ snapshot }) => snapshot)) ?? new Set<PullNumber>())
-  // One reading of the list of open pull requests is as fresh for all of them.
+  // They share one reading of the open pull requests.
   let open: ReturnType<Forge['openPulls']> | undefined
   const asking: Asking = {
     readSnapshot: (pull, how) => forge.readSnapshot(pull, how),
@@ -56,8 +55,8 @@ async function whoIsMet(examined: Examined, forge: Asking): Promise<string | und
 }
 
 /**
- * Whether it is in the epoch in which it was judged: it may have been something else meanwhile, and be again what it was.
- * Then what people said of it is of before (T21). Told by what this bot saw: of what nobody saw nothing can be said.
+ * Whether it is still in the epoch in which it was judged. Comments on an earlier state don't count if it changed and
+ * changed back (T21). Only changes that this bot saw are known.
  */
 export async function isInItsEpoch(
   { epoch, snapshot }: Examined,
@@ -68,18 +67,17 @@ export async function isInItsEpoch(
   return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
 }
 
-/** Why a permit does not hold in another epoch. */
 export const wasAnother = 'the pull request was something else in between'
 
-/** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
+/** Whether two snapshots lead to the same verdict, ignoring the order of GitHub's lists. */
 function saysTheSame(a: Snapshot, b: Snapshot): boolean {
   const text = (snapshot: Snapshot) => JSON.stringify(comparable(snapshot), inOneOrder)
   return text(a) === text(b)
 }
 
 /**
- * Whether the pull requests that the landing would close are those that were judged, in the state in which they were.
- * One that is opened or pushed to between this and the push is closed unseen: GitHub offers no such condition for a push.
+ * Whether the pull requests that the landing would close are unchanged since they were judged. Later changes go unseen,
+ * because GitHub offers no such condition for a push.
  */
 async function meetsTheSame({ snapshot, carried }: Examined, forge: Asking): Promise<boolean> {
   if (carried === undefined || !mayMeetPulls(carried.commits)) return true
@@ -89,7 +87,7 @@ async function meetsTheSame({ snapshot, carried }: Examined, forge: Asking): Pro
   return facts(now) === facts(carried.met)
 }
 
-/** What was kept in a database comes back with its keys in another order. */
+/** A database returns keys in another order. */
 function inOneOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -101,10 +99,10 @@ function comparable(snapshot: Snapshot) {
     ...snapshot,
     labels: snapshot.labels.toSorted(),
     reviews: snapshot.reviews.toSorted(byId),
-    // The bot's own comment changes while it works; comments of people are commands and must still be as they were.
+    // The bot edits its own comment while it works. People's comments are commands and must be unchanged.
     comments: snapshot.comments
       .filter(({ author }) => author?.kind === 'user')
-      // Of one and the same comment, GitHub's interfaces may show global ids of two forms.
+      // GitHub's interfaces can show two forms of a comment's global id.
       .map(({ node: _, ...comment }) => comment)
       .toSorted(byId),
   }

@@ -1,5 +1,5 @@
-// Landing by GitHub's own merge, where a push cannot work. GitHub pins the head and not the base, and makes the commit
-// itself: what it made is read afterwards, and held against what was validated (read-landed.ts).
+// Lands by GitHub's own merge where a push can't work. GitHub pins only the head, so read-landed.ts compares the
+// result.
 import { mustBeUpToDate } from '../gate/landing-demands.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
 import type { MergeText } from '../ports/merging.ts'
@@ -23,7 +23,7 @@ export async function prepareGitHubMerge(step: Step, method: GitHubMerge): Promi
 
 async function merge({ permit, options }: Step, { method }: GitHubMerge, text: MergeText): Promise<Acted> {
   const { landing } = permit
-  // As late as can be: GitHub merges into whatever the base is by then.
+  // As late as possible, because GitHub merges into the current base.
   await options.repository.fetch(landing.baseRef)
   if ((await options.repository.tip(landing.baseRef)) !== landing.base)
     return { kind: 'race', why: 'the base branch has changed' }
@@ -35,7 +35,7 @@ async function merge({ permit, options }: Step, { method }: GitHubMerge, text: M
   return { kind: 'refused', reason, words, commit: landing.commit }
 }
 
-/** A commit message as GitHub takes it: its first line, and the rest. */
+/** Splits a commit message into GitHub's title and body. */
 function splitMessage(message: string): MergeText {
   const [title = '', ...rest] = message.split('\n')
   return { title, body: rest.join('\n').trim() }

@@ -1,11 +1,10 @@
-// Which groups of GitHub's merge queue were judged good: what the queue lands is held against this, for GitHub makes its
-// commits itself and lands them when it likes.
+// Records the merge queue groups judged good, to check what the queue lands.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { defineState } from '../ports/state.ts'
 import type { SettleOptions } from './landing-options.ts'
 
-/** A group that is good: its commit's tree was validated on this base, and it holds these pull requests' heads. */
+/** A good group: its commit's tree was validated on this base, with these pull requests' heads. */
 export interface JudgedGroup {
   readonly head: CommitSha
   readonly tree: TreeSha
@@ -15,7 +14,7 @@ export interface JudgedGroup {
 }
 
 const latest = 'latest'
-/** Groups that stand on one another are as many as the queue builds at once. */
+/** The queue builds no more groups on top of one another. */
 const mostRemembered = 100
 
 const goodGroups = defineState<readonly JudgedGroup[]>('good group', {
@@ -25,7 +24,7 @@ const goodGroups = defineState<readonly JudgedGroup[]>('good group', {
 
 type Places = Pick<SettleOptions, 'repository' | 'store'>
 
-/** Written before GitHub is told that the group is good, so that nothing lands that is not on record. */
+/** Call this before GitHub learns that the group is good, so nothing lands without a record. */
 export async function recordJudgedGroup(
   name: RepositoryName,
   group: JudgedGroup,
@@ -44,8 +43,8 @@ export async function judgedGroup(
 }
 
 /**
- * The good group by which a commit got onto its branch: the commit itself, or one that stands on it and landed too. The
- * group's own tree was validated as a whole, with everything below it down to its base.
+ * The good group that put a commit on its branch: the commit's own, or a landed one above it, whose whole tree was
+ * validated.
  */
 export async function judgedGroupOf(
   name: RepositoryName,

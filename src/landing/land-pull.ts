@@ -1,6 +1,5 @@
-// Lands one pull request: lease, settle, plan, preparation, fresh look, intent, the method's one act, and what came of it.
-// Each step survives the process: whoever comes next finds the intent and learns what happened by reading, never by
-// trying again blindly (T38 to T44).
+// Lands one pull request. Each step survives a crash: the next process finds the intent and reads what happened,
+// instead of retrying blindly (T38 to T44).
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
 import { formatRemoval } from '../gate/queue-removal.ts'
 import type { Landing, MergePermit } from '../gate/merge-permit.ts'
@@ -17,7 +16,7 @@ import type { Prepared, Ready, Step } from './ready.ts'
 import { whatRefused } from './what-refused.ts'
 import { settle, settleBranch } from './settle-landings.ts'
 
-/** Rejects with a GitError or ForgeError when the outcome is not known: the intent stays open and is resolved later. */
+/** Rejects with a GitError or ForgeError when the outcome is unknown: the intent stays open for a later process. */
 export async function landPull(
   examined: Examined,
   permit: MergePermit,
@@ -34,7 +33,7 @@ export async function landPull(
   }
 }
 
-/** For whoever holds the branch's lease already; otherwise as landPull(). */
+/** landPull() for a caller that holds the branch's lease. */
 export async function landUnderLease(
   examined: Examined,
   permit: MergePermit,
@@ -53,7 +52,7 @@ export async function landUnderLease(
 async function landBy(step: Step, examined: Examined, lease: Lease): Promise<LandingOutcome> {
   const { permit, options } = step
   try {
-    // Also where it was removed while it waited for something else, or in the time of an earlier process.
+    // Also for removals while it waited, or during an earlier process.
     if (step.plan.method?.kind === 'queue') {
       const { removal, isNew } = await readRemoval(permit.landing, options)
       if (isNew) return { kind: 'again', why: formatRemoval(removal) }
@@ -64,7 +63,7 @@ async function landBy(step: Step, examined: Examined, lease: Lease): Promise<Lan
     if (changed !== undefined) return { kind: 'again', why: changed }
     if (!(await isInItsEpoch(examined, permit.landing, options.store)))
       return { kind: 'again', why: wasAnother }
-    // To prepare it can take minutes, where checks must stand on the merge.
+    // Preparation takes minutes if checks must be on the merge.
     const stop = await whatStops(permit.landing, options)
     if (stop !== undefined) return { kind: 'again', why: stop }
     return await act(prepared, permit, lease, options)
@@ -73,7 +72,7 @@ async function landBy(step: Step, examined: Examined, lease: Lease): Promise<Lan
   }
 }
 
-/** The last look. A push asks for its base itself; GitHub's own merge pins none, so all is read anew. */
+/** A push checks its base itself. GitHub's merge pins none, so everything is read again. */
 async function whatSpeaksAgainst(
   { method }: Ready,
   examined: Examined,
@@ -84,14 +83,14 @@ async function whatSpeaksAgainst(
 }
 
 /**
- * GitHub documents that the checks of a head that contains its base count for the merge of both. A server that expects them
- * on that merge all the same gets them there.
+ * GitHub documents that checks of a head that contains its base count for their merge. If a server requires them on the
+ * merge anyway, they are put there.
  */
 function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined {
   const { plan, rules, options } = step
   const { method } = plan
   if (outcome.kind !== 'refused') return undefined
-  // Words that nobody has sorted may say the same.
+  // An unknown refusal can mean the same.
   if (!outcome.refusal.retrySoon && outcome.refusal.isKnown) return undefined
   if (method?.kind !== 'push' || method.checksFirst) return undefined
   const own = new Set(options.checks.map(({ name }) => name))
@@ -100,7 +99,7 @@ function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined 
   return { ...step, plan: { ...plan, method: { ...method, checksFirst: true } } }
 }
 
-/** What stops all landings of the branch at this moment, in words. */
+/** Why all landings of the branch are stopped, in words. */
 export async function whatStops(
   { repository, baseRef }: Landing,
   { store, clock }: Pick<SettleOptions, 'store' | 'clock'>,
@@ -109,7 +108,7 @@ export async function whatStops(
   return stop && sayStop(stop)
 }
 
-/** What stands in the way of beginning: a landing of before that is not over, or whose outcome must be told first. */
+/** An earlier landing that is unfinished, or whose outcome must be reported first. */
 export async function whatWasBegun(
   { landing }: MergePermit,
   options: SettleOptions,
@@ -121,7 +120,7 @@ export async function whatWasBegun(
   if (stop !== undefined) return { kind: 'again', why: stop }
   const landed = await store.landingOf(landing.repository, landing.pull)
   if (landed?.head === landing.head) return { kind: 'landed', commit: landed.commit }
-  // Pushed to in the moment in which it was merged: GitHub leaves it open, and a pull request lands once.
+  // A push at the moment of the merge leaves the pull request open on GitHub, but it lands only once.
   if (landed !== undefined)
     return whatRefused({
       kind: 'refused',
@@ -129,7 +128,7 @@ export async function whatWasBegun(
       scope: 'pull',
     })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
-  // Another pull request that may be on its way into the queue is in nobody's way.
+  // Another pull request on its way into the queue doesn't block.
   const isInTheWay = ({ intent, settled }: (typeof all)[number]) =>
     settled.kind === 'unclear' && (settled.isMerged === true || intent.method?.kind !== 'queue')
   if (own?.settled.kind === 'unclear' || all.some(isInTheWay)) return { kind: 'busy' }
@@ -160,7 +159,7 @@ async function prepare(step: Step): Promise<Prepared> {
   }
 }
 
-/** The intent, the act, and what came of it as the branch tells. */
+/** Records the intent, acts, and reads the outcome. */
 async function act(
   { method, commit, act }: Ready,
   { landing }: MergePermit,
@@ -175,7 +174,7 @@ async function act(
   crashPoint('intent-written')
   const acted = await act()
   crashPoint('pushed')
-  // GitHub has reported failure and still moved a branch: whatever it said, the branch is read.
+  // GitHub has reported failure and still moved a branch, so the branch is always read.
   const settled = await settle(intent, options, { heard: acted.kind === 'done' ? 'done' : 'refused' })
   crashPoint('audited')
   switch (settled.kind) {

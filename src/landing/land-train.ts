@@ -1,6 +1,6 @@
-// Lands several pull requests of one branch by one push: each is validated on top of the one before it, and has its own
-// permit, its own fresh look and its own intent. What speaks against one of them ends the train before it; those before it
-// land. Each lands once, and after a crash in the middle each is settled by reading, as if it had come alone.
+// Lands several pull requests of a branch by one push. Each is validated on top of the one before, with its own permit,
+// fresh look and intent. A member that can't land ends the train before it. A crash is settled for each as if it had
+// come alone.
 import type { PullNumber } from '../change/ids.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
@@ -19,22 +19,22 @@ import { settle } from './settle-landings.ts'
 export interface TrainMember {
   readonly examined: Examined
   readonly permit: MergePermit
-  /** How it would land by itself: a train goes as its last member would. */
+  /** Its plan as a single landing. A train uses its last member's plan. */
   readonly planned: Planned
-  /** Our check runs for it. GitHub looks for them on what becomes the tip, so those of the last member are put there. */
+  /** Our check runs. GitHub looks for them on the new tip, so only the last member's are put there. */
   readonly checks: readonly CheckRun[]
 }
 
 type TrainOptions = Omit<LandOptions, 'plan' | 'checks'>
 
 export interface TrainOutcome {
-  /** What became of each. A member that is not here waits, and is judged again on what the branch has then. */
+  /** A missing member waits and is judged again on the new base. */
   readonly outcomes: ReadonlyMap<PullNumber, LandingOutcome>
-  /** GitHub refused all of them together: whose fault it was is not known, so it is nobody's. In GitHub's words. */
+  /** GitHub's words for refusing the whole train. They blame no single member. */
   readonly refused?: string
 }
 
-/** For the holder of the branch's lease. Rejects as landPull() does, with intents that stay open. */
+/** Call with the branch's lease. Rejects as landPull() does, leaving intents open. */
 export async function landTrain(
   members: readonly TrainMember[],
   lease: Lease,
@@ -53,7 +53,6 @@ export async function landTrain(
   try {
     const prepared = await preparePush(step, method)
     if (prepared.kind === 'refused') return { outcomes, refused: prepared.reason }
-    // All of them are for one branch.
     const stop = await whatStops(permit.landing, options)
     if (stop !== undefined) {
       for (const { landing } of train) outcomes.set(landing.pull, { kind: 'again', why: stop })
@@ -74,7 +73,7 @@ export async function landTrain(
   }
 }
 
-/** The members up to the first against whom something speaks; what speaks against any of them is in `outcomes`. */
+/** The members before the first one that can't land. The reasons are in `outcomes`. */
 async function whoMayGo(
   members: readonly TrainMember[],
   options: TrainOptions,
@@ -98,7 +97,7 @@ async function whoMayGo(
   return end < 0 ? members : members.slice(0, end)
 }
 
-/** An intent for each, before anything can move the branch. Fewer: the lease was lost in between. */
+/** Records an intent for each before the branch can move. Returns fewer if the lease was lost. */
 async function beginAll(
   permits: readonly MergePermit[],
   method: LandingMethod,
@@ -115,7 +114,7 @@ async function beginAll(
   return intents
 }
 
-/** Whatever GitHub said, the branch is read; for all of them once where that is enough. */
+/** Reads the branch whatever GitHub said, once for all where possible. */
 async function settleAll(
   intents: readonly Intent[],
   acted: Acted,
@@ -131,7 +130,7 @@ async function settleAll(
   }
 }
 
-/** Whether the branch, as it is now, holds what was pushed last, and so all of it. */
+/** Whether the branch holds the last pushed commit, and so all of them. */
 async function isThere(intents: readonly Intent[], repository: Repository): Promise<boolean> {
   const last = intents.at(-1)
   if (last === undefined) return false

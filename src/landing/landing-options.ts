@@ -1,4 +1,3 @@
-// What a landing works with and what it ends with. Types alone.
 import type { CommitSha } from '../change/ids.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { MergedVerdict } from '../gate/verdict.ts'
@@ -14,27 +13,26 @@ import type { Store } from '../ports/store.ts'
 
 export type LandingOutcome =
   | { readonly kind: 'landed'; readonly commit: CommitSha }
-  /** Something moved: look again from the start. */
   | { readonly kind: 'again'; readonly why: string }
-  /** Another landing on this branch is under way, or it is not known yet how one ended. */
+  /** Another landing on this branch runs, or its outcome is unknown. */
   | { readonly kind: 'busy' }
-  /** It waits in GitHub's merge queue: its webhook, or the sweep, looks again. */
+  /** In GitHub's merge queue. A webhook or the sweep looks again. */
   | { readonly kind: 'queued' }
-  /** GitHub does not take it, for a reason of this pull request or of its branch. */
+  /** GitHub refuses it because of this pull request or its branch. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** What got onto the branch is not what was validated. Landings must stop. */
+  /** The branch holds something other than what was validated. Landings must stop. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
 
-/** A refusal before its words are sorted. */
+/** A refusal before its words are classified. */
 export interface RefusedLanding {
   readonly kind: 'refused'
-  /** For people, one line. */
+  /** One line, for people. */
   readonly reason: string
-  /** As GitHub said it; absent where GitHub was not even asked. */
+  /** GitHub's words. Absent: GitHub wasn't asked. */
   readonly words?: LandingWords
-  /** What it concerns, where the words alone would not tell: this pull request, or all of the branch. */
+  /** Set where the words don't tell. */
   readonly scope?: 'pull' | 'branch'
-  /** What was to be merged, and whether GitHub signed it: rules about commits name those that break them. */
+  /** The commit to be merged, and whether GitHub signed it. Rules about commits list the offending ones. */
   readonly commit?: CommitSha
   readonly isSigned?: boolean
 }
@@ -43,35 +41,34 @@ export type LandingEnd = Parameters<Store['endLanding']>[1]
 
 export type LandingWords = RefusalWords | { readonly by: 'push'; readonly text: string }
 
-/** The landing whose outcome is not the validated one, what lies on the branch instead, and what differs, in words. */
+/** The landing, what the branch holds instead, and the difference in words. */
 export interface Mismatch {
   readonly intent: Intent
   readonly found?: CommitSha
   readonly differs: string
 }
 
-/** How one pull request is to land: the plan, and the rules that it was made from. */
+/** The plan, and the rules behind it. */
 export interface Planned {
   readonly plan: Pick<LandingPlan, 'method'> & Partial<LandingPlan>
   readonly rules?: BranchRules
-  /** Where the plan has no method: whether another pull request could land on this branch. */
+  /** Set if the plan has no method: whether another pull request could land. */
   readonly shutFor?: 'pull' | 'branch'
 }
 
-/** What it takes to learn how landings ended. */
 export interface SettleOptions {
   readonly repository: Repository
   readonly merging: Merging
   readonly store: Store
   readonly clock: Clock
   /**
-   * Judges what GitHub merged on another base than the validated one: `commit` is the real merge of the intent's head onto
-   * `base`. Absent: it cannot be judged.
+   * Judges a merge by GitHub on a base other than the validated one: `commit` merges the intent's head onto `base`.
+   * Absent: can't be judged.
    */
   readonly judgeMerged?: (intent: Intent, base: CommitSha, commit: CommitSha) => Promise<MergedVerdict>
-  /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
+  /** Stops the branch and reports it. Runs before the intent closes, so a failure is retried by the next process. */
   readonly onMismatch: (mismatch: Mismatch) => Promise<void>
-  /** Hears how each landing ended, once it is written down. */
+  /** Called once the outcome is recorded. */
   readonly onEnded?: (outcome: LandingEnd) => void
 }
 
@@ -79,13 +76,12 @@ export interface LandOptions extends SettleOptions {
   readonly forge: Forge
   readonly leaseSeconds: number
   readonly plan: () => Promise<Planned>
-  /** Our check runs for this pull request, as they stand on its head: where rules want them on the merge, they are put there. */
+  /** Our check runs on the head. They are copied to the merge if rules require that. */
   readonly checks: readonly CheckRun[]
 }
 
-/** What the permit was made out for. */
 export interface Examined extends Pick<Examination, 'snapshot'> {
   readonly carried?: Examination['carried'] | undefined
-  /** Of the pull request, when it was judged. Absent: nobody counts them. */
+  /** The epoch of the judgment. Absent: epochs aren't counted. */
   readonly epoch?: number
 }

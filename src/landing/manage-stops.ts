@@ -1,16 +1,16 @@
-// What the command line does with stops, the same whether it has the store itself or asks the App that has it.
+// The command line's verbs for stops, run directly on the store or by the App.
 import { z } from 'zod'
 import type { StopAuthor, LandingStop, StopEvent } from '../gate/landing-stop.ts'
 import type { LandingStops } from '../ports/landing-stops.ts'
 
-/** Postgres takes neither a NUL nor half a surrogate pair. */
+/** Postgres accepts neither a NUL nor an unpaired surrogate. */
 const word = z
   .string()
   .max(255)
   .regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const repository = z.object({ owner: word.max(100), name: word.max(100) }).strict()
 
-/** Comes from the command line, perhaps through a socket: it is checked where it arrives. */
+/** May arrive through a socket, so it is validated on arrival. */
 export const stopsRequest = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('list'), repository: repository.optional() }).strict(),
   z
@@ -29,7 +29,7 @@ export const stopsRequest = z.discriminatedUnion('verb', [
       branch: word.optional(),
       reason: z.string().max(1000),
       user: word.max(100),
-      /** Stops that an audit ordered, too. */
+      /** Include stops ordered by an audit. */
       audit: z.boolean(),
     })
     .strict(),
@@ -38,11 +38,9 @@ export const stopsRequest = z.discriminatedUnion('verb', [
 export type StopsRequest = z.output<typeof stopsRequest>
 
 export interface StopsAnswer {
-  /** What began or ended. */
   readonly changed: readonly LandingStop[]
-  /** What is stopped now. */
   readonly stops: readonly LandingStop[]
-  /** What was on record before, for one repository: the newest first. */
+  /** Earlier events of one repository, newest first. */
   readonly events: readonly StopEvent[]
 }
 

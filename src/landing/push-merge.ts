@@ -1,6 +1,5 @@
-// Landing by push: the validated merge commit, or GitHub's signed twin of it, becomes the tip of the base branch by
-// compare-and-swap. Where the branch requires our checks on what is pushed, they are put on that commit first, which lies
-// on a temporary branch until then.
+// Lands by compare-and-swap push of the validated merge or GitHub's signed twin. Required checks are put on that commit
+// first, on a temporary branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merging.ts'
 import { comparesTrees } from '../gate/landing-demands.ts'
@@ -19,7 +18,7 @@ import type { RefusedLanding } from './landing-options.ts'
 
 type Push = Extract<LandingMethod, { kind: 'push' }>
 
-/** GitHub can take a second to see checks that it was just given. bors-ng and others wait so, too. */
+/** GitHub can take a second to see new checks. bors-ng and others wait, too. */
 const patience = 10_000
 const firstPause = 250
 
@@ -34,7 +33,7 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
     await recordStaged(landing, commit, options.store)
     let staged = await options.repository.stage(permit)
     if (staged.kind === 'taken') {
-      // An earlier attempt to merge this very commit may have left it behind.
+      // An earlier attempt at this merge may have left the branch.
       await removeOwnStaged(landing, temporaryBranch(landing), options)
       await recordStaged(landing, commit, options.store)
       staged = await options.repository.stage(permit)
@@ -70,15 +69,12 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
   return { kind: 'ready', method, commit, act: () => push(step, method, commit) }
 }
 
-/** What is wrong with a push wherever it goes: with what the pull request brings. */
+/** Refusals of the pull request's content, which hold for any branch. */
 const brings = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
 
 const isStaged = (method: Push): boolean => method.checksFirst || method.signed
 
-/**
- * The permit's merge as GitHub makes it, which signs it. It is another commit with the same parents and tree; git/land.ts
- * looks at them once more.
- */
+/** GitHub's signed commit with the same parents and tree. git/land.ts verifies those. */
 async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
   const { repository, merging } = options
   const { landing } = permit
@@ -91,14 +87,14 @@ async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
   return twin
 }
 
-/** What a pull request may land without, unless the repository's configuration says otherwise: that is the gate's to know. */
+/** Checks that the gate doesn't require by default. */
 const optional = new Set(
   namesOfChecks(allChecks.filter(({ demand }) => demand !== 'required').map(({ id }) => id)),
 )
 
 /**
- * Our check runs that have passed, on the very commit that is to be pushed. An optional one that has not is left out; where
- * the branch requires it all the same, nothing is pushed, and that is the answer.
+ * Puts our passed check runs on the commit to be pushed. An optional failed one is left out, and nothing is pushed if
+ * the branch requires it.
  */
 async function putOurChecks(
   { options, rules }: Step,
@@ -145,7 +141,7 @@ function together(train: readonly MergePermit[], repository: Repository): Promis
   return repository.landTogether(train)
 }
 
-/** Every complaint is about a check that GitHub has not seen yet. */
+/** Whether every complaint is about a check that GitHub hasn't seen yet. */
 function isExpected(text: string): boolean {
   const complaints = text
     .split('\n')
@@ -164,7 +160,7 @@ function refusal(
   return { kind: 'refused', reason, words: { by: 'push', text }, commit, isSigned }
 }
 
-/** The temporary branch is removed whatever came of the landing; where that fails, the sweep does it. */
+/** Removes the temporary branch after any outcome. If that fails, the sweep does it. */
 export async function tidyUp({ plan: { method }, permit, options }: Step): Promise<void> {
   if (method?.kind !== 'push' || !isStaged(method)) return
   crashPoint('before-tidying')

@@ -1,8 +1,8 @@
-// Our check runs on a commit: wanted minus present, so that putting them twice changes nothing (I18).
+// Puts the missing check runs on a commit. Repeating it changes nothing (I18).
 import type { CommitSha } from '../change/ids.ts'
 import type { CheckRun, Forge } from '../ports/forge.ts'
 
-/** Those of `runs` that a commit does not show with the same content. `present`: what stands on it. */
+/** Those of `runs` that aren't in `present` with the same content. */
 export function missingChecks(
   runs: readonly CheckRun[],
   present: readonly Pick<CheckRun, 'name' | 'digest'>[],

@@ -1,5 +1,5 @@
-// Which pull requests a person removed from GitHub's merge queue. Read from the timeline, so that a lost webhook changes
-// nothing. Such a removal holds the head that it was first seen with, until somebody with the right asks for the merge again.
+// Which pull requests a person removed from the merge queue, read from the timeline in case a webhook is lost. A
+// removal blocks that head until an authorized person asks for the merge again.
 import { z } from 'zod'
 import type { Comment } from '../change/snapshot.ts'
 import type { CommandRecord } from '../gate/commands.ts'
@@ -9,7 +9,7 @@ import { defineState, type State } from '../ports/state.ts'
 import type { SettleOptions } from './landing-options.ts'
 
 const held = z.object({ id: z.string(), head: z.string(), at: z.string(), by: z.string() })
-/** By pull request; of no use once that is merged (store/prune.ts). */
+/** By pull request. store/prune.ts removes those of merged ones. */
 const removals = defineState<z.infer<typeof held>>('merge queue removal', {
   version: 1,
   read: (stored) => held.safeParse(stored).data,
@@ -17,7 +17,7 @@ const removals = defineState<z.infer<typeof held>>('merge queue removal', {
 
 type About = Pick<Landing, 'repository' | 'pull' | 'head'>
 
-/** The last removal, and whether it is a person's that was not known before: it is on record then, and holds this head. */
+/** Records a person's new removal for this head and returns it. */
 export async function readRemoval(
   { repository, pull, head }: About,
   { merging, store }: Pick<SettleOptions, 'merging' | 'store'>,
@@ -38,7 +38,7 @@ export async function removedBy(
 ): Promise<string | undefined> {
   const removal = await store.readState(removals, repository, String(pull))
   if (removal === undefined || removal.head !== head) return undefined
-  // GitHub's times have seconds: of the same one nobody knows which came first.
+  // GitHub's times are in seconds, so the order within one second is unknown.
   const later = new Set(comments.filter(({ createdAt }) => createdAt > removal.at).map(({ id }) => id))
   const isAsked = commands.some(
     ({ command, outcome, comment, head: of }) =>

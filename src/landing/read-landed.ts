@@ -1,5 +1,5 @@
-// What became of a landing, by reading alone: whether its pull request is on the branch, as which commit, and whether that
-// is what was validated (T38, T39). Never does anything twice; never does anything at all.
+// Learns a landing's result by reading alone: whether the pull request is on the branch, and whether that was validated
+// (T38, T39).
 import type { CommitSha } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { Repository } from '../ports/repository.ts'
@@ -9,23 +9,23 @@ import { judgedGroupOf } from './judged-groups.ts'
 import type { SettleOptions } from './landing-options.ts'
 
 export type Landed =
-  /** It is on the branch, as it was validated. */
+  /** On the branch, as validated. */
   | { readonly kind: 'landed'; readonly commit: CommitSha }
-  /** Something of it is on the branch that was not validated. `onto`: it is the real merge of the validated head onto this commit. */
+  /** The branch holds something that wasn't validated. `onto`: the base of a real merge of the validated head. */
   | {
       readonly kind: 'mismatch'
       readonly commit: CommitSha
       readonly differs: string
       readonly onto?: CommitSha | undefined
     }
-  /** It is not on the branch. `isOpen`: its pull request can still be merged with the head that was validated. */
+  /** Not on the branch. `isOpen`: the validated head can still be merged. */
   | { readonly kind: 'absent'; readonly isOpen: boolean }
 
-/** `isFetched`: the branch is here as it is. */
+/** `isFetched`: the branch was just fetched. */
 export async function readLanded(intent: Intent, options: SettleOptions, isFetched = false): Promise<Landed> {
   const { repository } = options
   const method = intent.method ?? { kind: 'push', checksFirst: false, signed: false }
-  // What GitHub says of the pull request comes first: what it names is then there to be fetched.
+  // Ask GitHub first, so that the commit it names can be fetched.
   const outcome = method.kind === 'push' ? undefined : await options.merging.outcomeOf(intent.pull)
   if (!isFetched) await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
@@ -39,12 +39,12 @@ export async function readLanded(intent: Intent, options: SettleOptions, isFetch
   return { kind: 'mismatch', commit, differs, onto }
 }
 
-/** A commit that is not here cannot be on a branch that was just fetched. */
+/** A commit that isn't here can't be on a branch that was just fetched. */
 async function isOn(repository: Repository, tip: CommitSha, commit: CommitSha): Promise<boolean> {
   return repository.contains(tip, commit).catch(() => false)
 }
 
-/** What a landed commit has else than was validated, in words; undefined when it is as it should be. */
+/** How a landed commit differs from the validated one, in words. Undefined: it doesn't. */
 async function differenceOf(
   intent: Intent,
   commit: CommitSha,
@@ -67,7 +67,7 @@ async function differenceOf(
   return isExpected ? undefined : `${commit} was not made on ${intent.base}, on which it was validated`
 }
 
-/** The commit onto which GitHub merged the validated head as it would have been merged here; undefined where it did not. */
+/** The base onto which GitHub merged the validated head just as we would. Undefined: it differs. */
 export async function mergedOnto(
   intent: Pick<Intent, 'base' | 'head' | 'method'>,
   commit: CommitSha,
@@ -84,8 +84,8 @@ export async function mergedOnto(
 }
 
 /**
- * What a rebase, or a squash by the queue, was made on. A rebase keeps messages: a parent with one of the head's is part of
- * the rebase, and judging the rest on it would leave out what it changes.
+ * The base of a rebase, or of a queue's squash. A rebase keeps messages, so a parent with one of the head's messages
+ * belongs to it and must be judged, too.
  */
 async function belowRebased(
   { base, head, method }: Pick<Intent, 'base' | 'head' | 'method'>,
@@ -96,7 +96,7 @@ async function belowRebased(
   if (!isWhole) return undefined
   const messages: string[] = []
   for (const { id } of commits)
-    // GitHub leaves merge commits out.
+    // GitHub omits merge commits.
     if ((await repository.parentsOf(id)).length === 1) messages.push((await repository.messageOf(id)).trim())
   let at = commit
   for (let steps = 1; steps <= messages.length; steps++) {
@@ -113,7 +113,7 @@ async function belowRebased(
 /** GitHub rebases at most this many commits. */
 const mostRebased = 100
 
-/** Whether a commit's parents are those that the method gives it on the validated base. */
+/** Whether a commit has the parents that the method gives it on the validated base. */
 async function isOnBase(
   repository: Repository,
   { base, head }: Intent,

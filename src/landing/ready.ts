@@ -1,4 +1,4 @@
-// What every landing method offers: all that can be done before anything moves the branch, and then the one act.
+// What every landing method offers: preparation, then one act that moves the branch.
 import type { CommitSha } from '../change/ids.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
@@ -7,19 +7,18 @@ import type { LandOptions, Planned, RefusedLanding } from './landing-options.ts'
 export interface Step extends Planned {
   readonly permit: MergePermit
   readonly options: LandOptions
-  /** The permits of a landing train that ends in this one: what is pushed is all of it. */
+  /** The permits of a train that ends in this one. The push includes all of them. */
   readonly train?: readonly MergePermit[]
 }
 
 export type Prepared = Ready | RefusedLanding
 
-/** Nothing has moved the branch so far. */
 export interface Ready {
   readonly kind: 'ready'
   readonly method: LandingMethod
-  /** What the intent names: the commit that is pushed, or the validated merge where GitHub makes its own. */
+  /** The commit to push, or the validated merge if GitHub makes its own. */
   readonly commit: CommitSha
-  /** Moves the branch, or asks GitHub to. Once, or again only after a clear refusal. Rejects when nobody knows what happened. */
+  /** Moves the branch or asks GitHub to. Repeat only after a clear refusal. Rejects when the outcome is unknown. */
   readonly act: () => Promise<Acted>
 }
 

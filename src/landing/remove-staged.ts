@@ -1,5 +1,4 @@
-// Temporary branches that an ended process left on GitHub are removed by the sweep. Looked for at once where a landing
-// has made one since the last time that none was found, and now and then everywhere.
+// Removes temporary branches that a dead process left. Checks soon after a landing made one, and rarely otherwise.
 import { z } from 'zod'
 import { commitSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -13,25 +12,25 @@ import type { Repository } from '../ports/repository.ts'
 import { defineState, type State } from '../ports/state.ts'
 import { leaseName } from './lease-name.ts'
 
-/** A repository in which no landing needs such branches is asked for them that seldom. */
+/** How often a repository without recent temporary branches is checked. */
 const quietSeconds = 3600
 const space = defineCache<'used' | 'clean'>('temporary branches', {
   version: 1,
   read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
 })
 
-/** What catalog-bot put on temporary branches, by base branch, whose lease guards it; the newest first. */
+/** Commits put on temporary branches, newest first, by base branch, whose lease guards them. */
 const stagedCommits = defineState<readonly Staged[]>('staged commits', {
   version: 1,
   read: (stored) => z.array(z.object({ branch: z.string(), commit: z.string() })).safeParse(stored).data,
 })
-/** A branch that catalog-bot made, with a commit that it put there. */
+/** A branch that catalog-bot made, with a commit it put there. */
 type Staged = { readonly branch: string; readonly commit: string }
 const maxStaged = 50
 
 type StagedLanding = Pick<Landing, 'repository' | 'pull' | 'baseRef' | 'commit'>
 
-/** Written before a commit is put on a temporary branch. Only branches with a recorded commit are ever removed. */
+/** Call this before putting a commit on a temporary branch. Only recorded branches are ever removed. */
 export async function recordStaged(
   landing: StagedLanding,
   commit: CommitSha,
@@ -44,7 +43,7 @@ export async function recordStaged(
   await store.putCached(space, new Map([[repositoryKey(repository), 'used']]), quietSeconds)
 }
 
-/** Removes a branch as long as a recorded commit is its tip; if its tip is another one, it is not ours any more, and stays. */
+/** Removes a branch while its tip is a recorded commit. With another tip it is no longer ours. */
 export async function removeOwnStaged(
   { repository: name, baseRef }: Pick<Landing, 'repository' | 'baseRef'>,
   branch: string,
@@ -64,7 +63,7 @@ export interface SweepPlaces {
   readonly leaseSeconds: number
 }
 
-/** Removes what is left over of ours. What a landing uses now is under its branch's lease, and stays. */
+/** Removes our leftovers. Branches in use are under their base branch's lease and stay. */
 export async function removeLeftStaged(name: RepositoryName, places: SweepPlaces): Promise<void> {
   const { merging, store, leaseSeconds } = places
   if ((await store.getCached(space, [repositoryKey(name)])).get(repositoryKey(name)) === 'clean') return
@@ -73,7 +72,7 @@ export async function removeLeftStaged(name: RepositoryName, places: SweepPlaces
     const baseRef = readTemporaryBranch(branch)?.baseRef
     if (baseRef === undefined) continue
     const known = (await store.readState(stagedCommits, name, baseRef)) ?? []
-    // Anybody can give a branch such a name: the name alone proves nothing.
+    // The name alone proves nothing, because anyone can use it.
     if (!known.some((one) => one.branch === branch && one.commit === tip)) continue
     isClean = false
     const lease = await store.acquireLease(leaseName(name, baseRef), leaseSeconds)

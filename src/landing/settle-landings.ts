@@ -1,41 +1,39 @@
-// Settles what a landing or an earlier process began: reads what happened, compares it, and writes it down. What cannot be
-// told yet stays open.
+// Settles landings that were begun: reads what happened and records it. Unclear ones stay open.
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Intent } from '../ports/landings.ts'
 import type { Merging } from '../ports/merging.ts'
 import type { LandingEnd, Mismatch, SettleOptions } from './landing-options.ts'
 import { readLanded, type Landed } from './read-landed.ts'
 
-/** GitHub gives up a request of its interface after ten seconds: what it has not merged by then, it will not merge. */
+/** GitHub abandons an API request after ten seconds, so it won't merge later than this. */
 const answerMilliseconds = 30_000
-/** A merged commit that cannot be judged for so long counts as a wrong one. */
+/** A merged commit that can't be judged for this long counts as wrong. */
 const judgeMilliseconds = 600_000
 
 export type Settled =
   | { readonly kind: 'landed'; readonly commit: Intent['commit'] }
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
   | { readonly kind: 'abandoned' }
-  /** It waits in the merge queue. */
   | { readonly kind: 'queued' }
-  /** GitHub may still be at it; `isMerged`: it is on the branch, and cannot be judged yet. */
+  /** GitHub may still be at it. `isMerged`: it is on the branch but can't be judged yet. */
   | { readonly kind: 'unclear'; readonly isMerged?: boolean }
 
 export interface SettleHow {
-  /** What is known of the act besides: it was clearly refused, or clearly done. Absent: nobody heard. */
+  /** The act's known result. Absent: no answer arrived. */
   readonly heard?: 'refused' | 'done'
-  /** The branch was fetched after the act, and holds it: it is not fetched again. */
+  /** The branch was fetched after the act and contains it. */
   readonly isFetched?: boolean
 }
 
 /**
- * Settles one intent. Under the branch's lease nobody else pushes, so a branch that does not hold a pushed commit never
- * will through us: a push that is still under way can only land exactly what was validated on exactly the base it was
- * validated on, and the branch is read again before the next landing.
+ * Settles one intent. Under the branch's lease only we push, so a pushed commit missing from the branch won't arrive
+ * through us, except a push under way, which lands exactly what was validated on its base. The branch is read again
+ * before the next landing.
  */
 export async function settle(intent: Intent, options: SettleOptions, how: SettleHow = {}): Promise<Settled> {
   const { heard } = how
   const isQueue = intent.method?.kind === 'queue'
-  // Before the pull request itself: what is merged in between is found there, and not taken for let go.
+  // Ask the queue first: a merge in between is then found below, not taken for a removal.
   if (isQueue && heard !== 'refused' && (await isQueued(intent, options))) return { kind: 'queued' }
   const landed = how.isFetched
     ? await readLanded(intent, options, true)
@@ -45,7 +43,7 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
       await end(intent, options, 'landed', landed.commit)
       return landed
     case 'mismatch': {
-      // GitHub refused us: whoever merged it meanwhile did so by their own right, and what they did is judged as a push.
+      // GitHub refused us, so another party merged it. That is judged as a push.
       if (heard === 'refused') return abandon(intent, options)
       return settleOther(intent, landed, options)
     }
@@ -63,7 +61,7 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
   return abandon(intent, options)
 }
 
-/** What GitHub merged on another base is judged there. Nobody saw it before: it is wrong unless it is found right. */
+/** Judges a merge by GitHub on another base. It is wrong unless found right. */
 async function settleOther(
   intent: Intent,
   { commit, onto, differs }: Extract<Landed, { kind: 'mismatch' }>,
@@ -86,7 +84,7 @@ async function isQueued({ baseRef, pull, head }: Intent, { merging }: SettleOpti
   return (await merging.queueOf(baseRef)).some((entry) => entry.pull === pull && entry.head === head)
 }
 
-/** What GitHub says it has done is there, sooner or later: its servers learn of it one after the other. */
+/** Waits until GitHub's servers, which learn one after the other, show what it did. */
 async function readPatiently(intent: Intent, options: SettleOptions, isDone: boolean): Promise<Landed> {
   for (const pause of isDone ? [500, 1000, 2000] : []) {
     const landed = await readLanded(intent, options)
@@ -103,8 +101,8 @@ async function mismatch(mismatch: Mismatch, options: SettleOptions): Promise<Set
 }
 
 /**
- * Settles all that was begun on a branch. For the holder of its lease alone: another's push may be under way.
- * The answer is what each of them came to.
+ * Settles all landings begun on a branch and answers with their results. Call it with the branch's lease, because
+ * another holder's push may be under way.
  */
 export async function settleBranch(
   name: RepositoryName,
@@ -112,7 +110,7 @@ export async function settleBranch(
   options: SettleOptions,
 ): Promise<readonly { readonly intent: Intent; readonly settled: Settled }[]> {
   const intents = (await options.store.openLandings(name)).filter(({ baseRef }) => baseRef === branch)
-  // One reading of the queue for all of them.
+  // They share one reading of the queue.
   let queue: ReturnType<Merging['queueOf']> | undefined
   const merging: Merging = { ...options.merging, queueOf: () => (queue ??= options.merging.queueOf(branch)) }
   const all: { intent: Intent; settled: Settled }[] = []
@@ -131,6 +129,6 @@ async function end(
   outcome: LandingEnd,
   commit?: Intent['commit'],
 ): Promise<void> {
-  // Whoever reads the branch beside us may have come to the same end: it is counted once.
+  // A concurrent reader may have recorded the same outcome. Count it once.
   if (await store.endLanding(intent, outcome, commit)) onEnded?.(outcome)
 }

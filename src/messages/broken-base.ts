@@ -1,15 +1,14 @@
-// What is said where a push of somebody else broke catalogs: a check run on the commit, and one issue for maintainers that
-// lists what is broken now. Decides nothing.
+// The check run and the maintainers' issue for a push outside the bot that broke catalogs.
 import type { CommitSha } from '../change/ids.ts'
 import { code, plain } from './escape.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 
 export interface BrokenCatalog {
-  /** Its directory; '' for the repository itself. */
+  /** Directory of the catalog; '' for the repository itself. */
   readonly root: string
-  /** The newest commit of the branch, when it was found broken, that the bot did not merge. */
+  /** The newest commit outside the bot when the break was found. */
   readonly since: CommitSha
-  /** The first complaints, a sentence each with its place; texts of others. */
+  /** The first complaints, a sentence each with its place. Not escaped. */
   readonly complaints: readonly string[]
   readonly more: number
 }
@@ -18,7 +17,6 @@ export function brokenBaseMarker(branch: string): string {
   return `<!-- catalog-bot:broken-base ${encodeURIComponent(branch)} -->`
 }
 
-/** The check run on the commit that broke them. */
 export function brokenBaseCheck(broken: readonly BrokenCatalog[]): ReportedCheck {
   return {
     name: `${checkPrefix}push`,
@@ -30,7 +28,7 @@ export function brokenBaseCheck(broken: readonly BrokenCatalog[]): ReportedCheck
   }
 }
 
-/** Title and body. Depends on what is broken alone, so that the same state gives the same text. */
+/** Title and body. Equal breaks give equal text. */
 export function brokenBaseIssue(
   branch: string,
   broken: readonly BrokenCatalog[],

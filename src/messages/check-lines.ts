@@ -1,4 +1,4 @@
-// What a page says of each check in one line: plain words, which the page escapes.
+// One line of plain text per check. The page escapes it.
 import type { CheckOutcome } from '../checks/check.ts'
 import { countFindings, sayAmount } from './count-findings.ts'
 

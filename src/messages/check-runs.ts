@@ -1,5 +1,4 @@
-// A verdict as check runs: a title, a summary, and annotations on lines of the head, which is what GitHub shows them on.
-// Renders; decides nothing.
+// Renders a verdict as check runs, with annotations on lines of the head.
 import type { CheckOutcome } from '../checks/check.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { CheckId } from '../findings/checks.ts'
@@ -15,13 +14,13 @@ import { tracedBy } from './traced-line.ts'
 
 const maxAnnotations = 150
 
-/** The check run of one check. Every text of others in it is escaped. */
+/** Escapes untrusted text. */
 export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): ReportedCheck {
   const name = `${checkPrefix}${id}`
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
-    // GitHub takes neutral for a yes where a check is required: what could not be checked must not look like that.
+    // GitHub counts neutral as success for a required check, so an unchecked pull request must not be neutral.
     const isTooLarge = verdict.reasons.some(({ code }) => code === 'too-large')
     const isMalformed = verdict.reasons.some(({ code }) => code === 'malformed')
     return {
@@ -41,7 +40,7 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
     const title = `${sayAmount(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
     return { ...base, status: 'completed', conclusion: 'failure', title }
   }
-  // Nobody waits for it, and it did not pass.
+  // An optional check without an answer has not passed, but blocks nothing.
   if (outcome.unanswered.length > 0 && outcome.isOptional)
     return { ...base, status: 'completed', conclusion: 'neutral', title: 'Could not be found out' }
   if (outcome.unanswered.length > 0)
@@ -52,7 +51,7 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
     }
   if (outcome.waiting.some(({ isAgreed }) => isAgreed !== true))
     return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
-  // The people who may merge it can: GitHub lets nobody merge while a required check is not green.
+  // GitHub blocks a merge until required checks are green, so people could never merge otherwise.
   if (outcome.waiting.length > 0)
     return {
       ...base,
@@ -65,7 +64,7 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
   return { ...base, status: 'completed', conclusion: 'success', title }
 }
 
-/** Why nothing is merged whatever the checks say: of all checks, one tells it. */
+/** Why the pull request isn't merged regardless of the checks; only one check reports it. */
 function keptBack({ reasons }: Verdict): readonly string[] {
   return reasons
     .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
@@ -85,8 +84,8 @@ function summarise(outcome: CheckOutcome, verdict: Verdict, options: ReportOptio
 }
 
 /**
- * On the line where the place begins: GitHub draws an annotation below its last line, which for an entry of many lines
- * may be one that is no part of what the pull request shows.
+ * Annotates only the first line: GitHub draws an annotation below its last line, which may be outside the pull
+ * request's diff.
  */
 function annotate(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
@@ -94,7 +93,7 @@ function annotate(findings: readonly Finding[], { lines }: ReportOptions): Repor
   const annotations: ReportedAnnotation[] = []
   for (const { at, severity, rule, what, why, fix } of findings.toSorted(bySeverity)) {
     if (at === undefined || annotations.length === maxAnnotations) continue
-    // What the head does not have, GitHub cannot show on it: the summary links it on the base.
+    // GitHub cannot annotate a line that the head lacks; the summary links it on the base.
     const there = traced(at.file, at.line)
     if (lines !== undefined && there?.side !== 'head') continue
     const line = there?.first ?? at.line
@@ -104,7 +103,7 @@ function annotate(findings: readonly Finding[], { lines }: ReportOptions): Repor
       endLine: line,
       level: levels[severity],
       title: rule,
-      // Plain text to GitHub; what shows nothing, or turns the order of what is shown, has no place in that either.
+      // GitHub shows plain text here. Removes invisible and bidirectional characters.
       message: [what, why, fix]
         .filter((text) => text !== '')
         .map((text) => oneLine(text, 5000))

@@ -1,5 +1,5 @@
-// The one comment on a pull request: what is next and who does it, what is wrong and where, how to mend it. Whoever sees only
-// this has to know what to do. Renders; decides nothing, and every text of others in it is escaped.
+// Renders the one comment on a pull request: next steps, problems and fixes. It must suffice for a reader who sees
+// nothing else. Escapes untrusted text.
 import type { CheckOutcome, Offer } from '../checks/check.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { countFindings, sayAmount } from './count-findings.ts'
@@ -13,20 +13,19 @@ import { nextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkPrefix } from './reported-check.ts'
 
-/** The hidden first line by which the bot finds its own comment again, among those that its own App wrote (T56). */
+/** The hidden first line that identifies the bot's comment among those of its own App (T56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
 
 const maxOffers = 3
-/** A larger picture is folded: it would push what is to be done off the screen. */
+/** Larger pictures are folded, to keep the next steps on screen. */
 const mostOpenNodes = 12
-/** So many lines on what changes are said at once; more are folded. */
 const mostOpenLines = 3
 
 interface Shortened {
   readonly withoutOffers?: boolean
 }
 
-/** Half a patch is none, and so is half a picture: what does not fit is left out as a whole. */
+/** Drops whole parts that don't fit, because half a patch or picture is useless. */
 export function composeComment(verdict: Verdict, options: ReportOptions & Shortened): string {
   const body = sectionsOf(verdict, options).join('\n\n')
   if (body.length > maxText && options.graph !== undefined)
@@ -51,7 +50,7 @@ function sectionsOf(verdict: Verdict, options: ReportOptions & Shortened): reado
     ...errorBoxes(errors, verdict, options, (options.meanwhile ?? []).length > 0),
     ...(errors.length > 0 ? howToOverride(errors) : []),
     ...picture(options.graph, landed !== undefined),
-    // Once it is merged, what was checked is history.
+    // After a merge the checks are history.
     ...(verdict.outcomes.length > 0 && landed === undefined
       ? [checksLine(verdict.outcomes, errors.length === 0, options)]
       : []),
@@ -94,7 +93,7 @@ function headline(steps: readonly NextStep[], { landed, published, traceId, page
   return steps[0]?.headline ?? '⏳ Waiting'
 }
 
-/** The sentence that says it, or a few lines; the rest is folded. */
+/** The summary, or a few lines, with the rest folded. */
 function whatChanges({ summary, changeLines }: ReportOptions): {
   open: readonly string[]
   folded: readonly string[]
@@ -103,7 +102,7 @@ function whatChanges({ summary, changeLines }: ReportOptions): {
   if (summary === undefined && changeLines.length <= mostOpenLines)
     return { open: list === '' ? [] : [list], folded: [] }
   const folded = `<details><summary>All that changes</summary>\n\n${list}\n\n</details>`
-  // A package, and the version and head below it, are what the sentence says already.
+  // The summary already names a single package with its version and head.
   const isSaid = summary !== undefined && changeLines.length <= 3
   return { open: summary === undefined ? [] : [summary], folded: isSaid || list === '' ? [] : [folded] }
 }
@@ -128,7 +127,7 @@ function picture(graph: string | undefined, isHistory: boolean): readonly string
   return [`<details><summary>Upgrade graph</summary>\n\n${drawn}\n\n</details>`]
 }
 
-/** `isRoomy`: nothing is wrong, so there is room for what was looked at where a check passed. */
+/** `isRoomy`: nothing is wrong, so passed checks can list what they looked at. */
 function checksLine(
   outcomes: readonly CheckOutcome[],
   isRoomy: boolean,
@@ -144,7 +143,6 @@ function checksLine(
   return all.join(' · ')
 }
 
-/** No words where there is nothing to say but that it passed. */
 function resultOf(outcome: CheckOutcome): readonly [mark: string, words?: string] {
   const { errors, warnings } = countFindings(outcome.findings)
   const { unanswered, waiting, isOptional } = outcome
@@ -172,7 +170,7 @@ function offersOf({ outcomes }: Verdict): readonly string[] {
     .map(describeOffer)
 }
 
-/** Its path needs no escaping: see Offer. */
+/** The path needs no escaping: see Offer. */
 function describeOffer({ path, template, patch }: Offer): string {
   return [
     `<details><summary>A patch for ${path}</summary>`,
@@ -186,7 +184,10 @@ function commandsOf({ commandLines = [] }: ReportOptions): readonly string[] {
   return commandLines.length === 0 ? [] : [['**Commands**', '', ...commandLines].join('\n')]
 }
 
-/** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */
+/**
+ * Names the state that the comment describes; approvals by command bind to it. Omits the base's tip, which moves too
+ * often.
+ */
 function foot(verdict: Verdict, { change, page, statusPage }: ReportOptions): string {
   const parts = [
     `checked ${linkedCommit(verdict.head, page)} for ${code(verdict.baseRef)}`,

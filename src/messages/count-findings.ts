@@ -1,4 +1,3 @@
-// How many errors and warnings there are, in numbers and in words.
 import type { Finding } from '../findings/finding.ts'
 
 export function countFindings(findings: readonly Finding[]): {

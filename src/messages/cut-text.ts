@@ -1,5 +1,3 @@
-// Text that fits into what GitHub takes.
-
 /** GitHub refuses longer comments and summaries (65,536 and 65,535); room is left for the closing words. */
 export const maxText = 60_000
 

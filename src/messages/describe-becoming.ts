@@ -1,14 +1,13 @@
-// What catalogs become once the bundles of a pull request are added to them, in lines of catalog words. Decides nothing.
 import type { Change } from '../change/change.ts'
 import { placeholderHost, type Becoming } from '../checks/bundles/becoming.ts'
 import { describeChangeLines, type Line } from './describe-change.ts'
 
-/** The change that would follow, for describing and drawing it; no path of the pull request is in it. */
+/** The predicted change, without paths of the pull request. */
 export function becomingChange(becoming: readonly Becoming[]): Change {
   return { paths: [], catalogs: becoming.flatMap(({ changes }) => changes), references: [] }
 }
 
-/** No line where nothing would follow. */
+/** Empty where nothing changes. */
 export function describeBecoming(becoming: readonly Becoming[]): Line[] {
   const change = becomingChange(becoming)
   const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)

@@ -1,5 +1,5 @@
-// What a pull request changes, in a few lines of catalog words, for comments and terminals.
-// Lines are data: plain words and names kept apart, so that each renderer escapes them for its medium. Decides nothing.
+// Describes a pull request's changes for comments and terminals. Lines keep words and names apart so that each renderer
+// can escape the names.
 import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type {
   CatalogChange,
@@ -12,7 +12,7 @@ import { bundleVersion, packagesIn, type PackageBlobs } from '../change/package-
 import { printable } from '../findings/printable.ts'
 import { code } from './escape.ts'
 
-/** Words are our own; a `name` comes from the catalog or the tree and is shown as code. */
+/** Words are ours; a `name` is untrusted and shown as code. */
 export type Word = string | { readonly name: string }
 export interface Line {
   /** 0 for a package or a group of files, 1 for what happens there. */
@@ -20,11 +20,11 @@ export interface Line {
   readonly words: readonly Word[]
 }
 
-/** Lists are cut after so many names: the pull request itself shows the rest. */
+/** Longer lists are cut. */
 const shownNames = 5
 const shownLines = 60
 
-/** The change in lines, packages first. The same change to a package in several catalogs is told once. */
+/** Packages first. Merges equal changes of a package in several catalogs. */
 export function describeChangeLines(change: Change): Line[] {
   const lines = [
     ...describePackages(change.catalogs),
@@ -37,7 +37,7 @@ export function describeChangeLines(change: Change): Line[] {
   return [...lines.slice(0, shownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
 }
 
-/** Blobs that move between files, or are written otherwise, change files and no word of the catalog. */
+/** For moved or reformatted blobs, which change only files. */
 function nothing(paths: readonly TouchedPath[]): Line {
   if (paths.length === 0) return { depth: 0, words: ['Nothing: the base branch already has all of it.'] }
   const changed = count(paths.length, 'file changes', 'files change')
@@ -50,7 +50,6 @@ function nothing(paths: readonly TouchedPath[]): Line {
   }
 }
 
-/** A list of Markdown. */
 export function changeAsMarkdown(lines: readonly Line[]): string[] {
   return lines.map(
     ({ depth, words }) =>
@@ -58,7 +57,6 @@ export function changeAsMarkdown(lines: readonly Line[]): string[] {
   )
 }
 
-/** The same for a terminal. */
 export function changeAsText(lines: readonly Line[]): string[] {
   return lines.map(
     ({ depth, words }) =>
@@ -121,7 +119,7 @@ function describePackage(
 
 type Label = (bundle: string) => Word
 
-/** A bundle's version where it names one bundle of the package alone, else the bundle's name. */
+/** The version where it is unique in the package, else the bundle's name. */
 function bundleLabels(base: PackageBlobs | undefined, result: PackageBlobs | undefined): Label {
   const versions = new Map<string, string>()
   const holders = new Map<string, Set<string>>()
@@ -139,7 +137,7 @@ function bundleLabels(base: PackageBlobs | undefined, result: PackageBlobs | und
 function addedBundles(change: PackageChange, result: PackageBlobs | undefined, label: Label): Word[][] {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
   for (const { name, entries } of result?.channels ?? [])
-    // A name that stands in a channel twice counts there once, as what is said first.
+    // A name that is twice in a channel counts once, and its first entry wins.
     for (const entry of new Map(entries.toReversed().map((one) => [one.name, one])).values()) {
       const its = listed.get(entry.name)
       if (its) its.push({ channel: name, entry })

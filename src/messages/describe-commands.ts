@@ -1,9 +1,9 @@
-// What became of people's commands, for the one comment. Made from what is on record, so it always says the same.
+// Renders the outcomes of commands from the records, so the text is reproducible.
 import type { CommitSha } from '../change/ids.ts'
 import type { CommandRecord, RollbackWords } from '../gate/commands.ts'
 import { code, plain } from './escape.ts'
 
-/** Commands about older states are history: the comments themselves and their reactions still show them. */
+/** Older commands remain visible in their own comments and reactions. */
 const shownCommands = 5
 
 const words: Readonly<Record<CommandRecord['command'], string>> = {
@@ -29,7 +29,6 @@ const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
   unclear: '',
 }
 
-/** Commands that say yes to something. */
 const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold', 'override'])
 const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set([
   'freeze',
@@ -69,7 +68,7 @@ function whatRollsBack({ words: asked, image, tag, digest, why }: RollbackWords)
   return why === undefined ? about : `${about}, which the bot cannot do: ${plain(why)}`
 }
 
-/** A Markdown line for each command that is about this head, the newest last; help where somebody asked for it. */
+/** A Markdown line for each command about this head, newest last; help where requested. */
 export function describeCommands(
   records: readonly CommandRecord[],
   head: CommitSha,

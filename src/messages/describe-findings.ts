@@ -1,6 +1,5 @@
-// Findings for people, in Markdown: boxes for errors, one table for the rest, a list for check runs. What is wrong, why it
-// matters, what to do, each said once, and each place a link that opens that line. Renders; decides nothing, and every text
-// of others in it is escaped.
+// Renders findings in Markdown: boxes for errors, one table for the rest, a list for check runs. Each place is a link.
+// Escapes untrusted text.
 import { overridableRules } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { fixAsDiff } from '../findings/fix.ts'
@@ -12,12 +11,11 @@ import type { PlacedReport } from './report-options.ts'
 import { ended } from './sentence.ts'
 import { findingKey, tracedBy, type TracedLine } from './traced-line.ts'
 
-/** Errors beyond these are for the check runs to list. */
+/** The check runs list the other errors. */
 const maxBoxes = 4
-/** Of findings that are alike, how many are shown below the first. */
 const maxAlike = 4
 const maxRows = 20
-/** Longer fixes are no help in a comment. */
+/** Longer fixes are too much for a comment. */
 const maxFixLines = 16
 
 type Commits = Pick<Verdict, 'head' | 'base' | 'baseRef'>
@@ -27,14 +25,13 @@ export function bySeverity(a: Finding, b: Finding): number {
   return order[a.severity] - order[b.severity] || compareFindings(a, b)
 }
 
-/** Findings of one rule and package are one to whoever mends them. */
+/** Groups findings by rule and package, because one person fixes them together. */
 export function groupAlike(findings: readonly Finding[]): readonly (readonly Finding[])[] {
   const alike = ({ rule, severity, data, overridden }: Finding) =>
     JSON.stringify([rule, severity, data?.['package'], overridden])
   return [...Map.groupBy(findings, alike).values()]
 }
 
-/** A box for each error, the first few of them. */
 export function errorBoxes(
   errors: readonly Finding[],
   commits: Commits,
@@ -42,7 +39,7 @@ export function errorBoxes(
   isExplained = false,
 ): readonly string[] {
   const groups = groupAlike(errors)
-  // With several, or where it is said already how it came about, each is short: why it matters stands on its rule's page.
+  // With several errors, or where the cause is already explained, the rule's page tells why it matters.
   const isOnly = groups.length === 1 && !isExplained
   const boxes = groups.slice(0, maxBoxes).map((group) => errorBox(group, isOnly, commits, options))
   const left = groups.length - maxBoxes
@@ -65,7 +62,7 @@ function errorBox(
   ]
   const elsewhere = place?.isOnBase === true ? [onBase(commits)] : []
   const fix = fixOfGroup(first, options)
-  // A diff says what to do.
+  // A diff replaces the text of the fix.
   const said = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
   const words = said.filter((text) => text !== '').map(sentence)
   const more = describeOthers(first, others, commits, options)
@@ -86,12 +83,12 @@ function fixOfGroup(finding: Finding, { fixes = [] }: PlacedReport): string | un
   return fencedBlock('diff', lines.map((line) => shownLine(line)).join('\n'))
 }
 
-/** A line of a file as it is, without what shows nothing or turns the order of what is shown. */
+/** Removes invisible and bidirectional characters. */
 function shownLine(line: string): string {
   return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
 }
 
-/** What the others say otherwise than the first: a sentence that is the same stands there once. */
+/** Lists what differs from the first finding, and each sentence once. */
 function describeOthers(
   first: Finding,
   others: readonly Finding[],
@@ -108,7 +105,6 @@ function describeOthers(
   return left > 0 ? [...said, `- … and ${left} more of this rule. The checks list them.`] : said
 }
 
-/** Warnings and notes, folded: one row each. */
 export function warningsTable(findings: readonly Finding[], commits: Commits, options: PlacedReport): string {
   const rows = findings.slice(0, maxRows).map((finding) => {
     const place = placeOf(finding, commits, options)?.link ?? ''
@@ -128,7 +124,7 @@ export function warningsTable(findings: readonly Finding[], commits: Commits, op
   ].join('\n\n')
 }
 
-/** A way through for corrections: the table of permissions lets maintainers do what these rules stop. */
+/** The override that maintainers may use for corrections. */
 export function howToOverride(errors: readonly Finding[]): string[] {
   const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
   const [first] = rules
@@ -145,7 +141,6 @@ export function howToOverride(errors: readonly Finding[]): string[] {
   ]
 }
 
-/** One finding in full, as an item of a list. */
 export function describeFinding(finding: Finding, commits: Commits, options: PlacedReport): string {
   const place = placeOf(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
@@ -154,7 +149,6 @@ export function describeFinding(finding: Finding, commits: Commits, options: Pla
   return `- ${place ? `${place.link} ` : ''}**${plain(finding.what, 1500)}** (${rulePage(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
 }
 
-/** The rule's page, by its name. */
 function rulePage({ rule }: Finding, { rulesUrl }: PlacedReport): string {
   return rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
 }
@@ -164,7 +158,7 @@ interface ShownPlace {
   readonly isOnBase: boolean
 }
 
-/** The place of a finding, or of its fix where that is nearer, in the commit that has it. */
+/** The place of a finding, or of its fix where that is more precise. */
 function placeOf(finding: Finding, commits: Commits, options: PlacedReport): ShownPlace | undefined {
   const { at } = finding
   if (at === undefined) return undefined
@@ -182,7 +176,7 @@ function placeOf(finding: Finding, commits: Commits, options: PlacedReport): Sho
   return { link, isOnBase: side === 'base' }
 }
 
-/** The file's name and its folder: most catalogs' files have the same name, and a whole path hides the line. */
+/** Starts with the file's name and folder: most catalogs' files share a name, and a whole path hides the line. */
 function placeWords(
   path: string,
   { first, last }: { readonly first: number; readonly last: number },
@@ -196,7 +190,6 @@ function onBase({ baseRef }: Commits): string {
   return `That line is on ${code(baseRef)}, and not in your branch yet: merge ${code(baseRef)} into your branch first.`
 }
 
-/** Who let it pass, and why. */
 function passedBy({ overridden }: Finding): string {
   if (overridden === undefined) return ''
   return `**Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
@@ -204,7 +197,7 @@ function passedBy({ overridden }: Finding): string {
 
 const sentence = (text: string): string => ended(capital(plain(text, 1500)))
 
-/** A name keeps its letters: only what is a word of ours begins a sentence. */
+/** Names keep their case. */
 function capital(text: string): string {
   const isWord =
     /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/

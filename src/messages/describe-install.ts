@@ -1,5 +1,4 @@
-// A simulated install as a list for people: each step with its outcome, what comes along and why, and with what it
-// installs. Plain text; what others wrote is made printable by whoever prints it.
+// Renders a simulated install as a list of steps and outcomes. Plain text; callers must make untrusted text printable.
 import type {
   ChannelInstall,
   InstallReport,
@@ -23,7 +22,7 @@ const verdicts: Readonly<Record<Installs, string>> = {
   unknown: 'could not be found out',
 }
 
-/** Of so many remarks of one step the rest is only counted. */
+/** Further remarks of a step are only counted. */
 const mostRemarks = 20
 
 export function describeInstall({ package: packageName, installs, channels }: InstallReport): string {

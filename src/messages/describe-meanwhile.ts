@@ -1,22 +1,20 @@
-// What others merged while a pull request was open, where that is why it does not fit any more. From recorded facts alone.
+// Names changes merged while a pull request was open that cause its conflict. Uses recorded facts only.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import { code } from './escape.ts'
 import { commitLink, pullLink, type PullPage } from './links.ts'
 
-/** A head of a channel that came to the base branch while the pull request was open. */
 export interface MovedHead {
-  /** The commit of the base branch that brought it. */
   readonly commit: CommitSha
-  /** The entry that came, and what it replaces; '' where that is nothing. */
+  /** `replaces` is '' where the entry replaces nothing. */
   readonly entry: string
   readonly replaces: string
   /** The head that the pull request brings. */
   readonly mine: string
-  /** Whether that one replaces the same. */
+  /** Whether both heads replace the same entry. */
   readonly isSame: boolean
 }
 
-/** A sentence for each, as far as one screen goes. `pulls`: those that the bot merged, by the commits as which it did. */
+/** Limited to one screen. `pulls`: pull requests that the bot merged, by their merge commits. */
 export function describeMeanwhile(
   moved: readonly MovedHead[] | undefined,
   pulls: ReadonlyMap<CommitSha, PullNumber>,

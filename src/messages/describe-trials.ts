@@ -1,11 +1,10 @@
-// Trials on a cluster as a list for people: what was tried where, how it ended, what happened when, what tells why, what is
-// left. Plain text; every line is made printable here.
+// Renders trials on a cluster as plain text, and makes every line printable.
 import type { NotTried } from '../checks/install/trial/plan-trials.ts'
 import { failureClasses, type TrialOutcome } from '../checks/install/trial/trial-outcome.ts'
 import type { TrialReport } from '../checks/install/trial/trial-report.ts'
 import { printable } from '../findings/printable.ts'
 
-/** `0:42`, from its beginning. */
+/** `0:42`. */
 export function elapsed(from: number, to: number): string {
   const seconds = Math.max(0, Math.round((to - from) / 1000))
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`

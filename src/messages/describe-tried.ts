@@ -1,5 +1,4 @@
-// What the install check tried, as Markdown for its check run: with what each package installs, what was done step by step,
-// and what is left. Every text of others in it is escaped here.
+// Renders the simulated installs as Markdown for the install check run. Escapes untrusted text.
 import type { InstallStep, Installs, StepOutcome } from '../checks/install/install-report.ts'
 import type { TriedInstall } from '../checks/install/tried-install.ts'
 import { code, codeInCell, plain } from './escape.ts'
@@ -19,7 +18,7 @@ const words: Readonly<Record<Installs | 'other format', string>> = {
   'other format': '➖ takes bundles of another format',
 }
 
-/** The tables say all of it; of so many packages the steps are told, too. */
+/** Shows the steps of this many packages; the tables cover the rest. */
 const mostTold = 10
 
 /** Paragraphs of Markdown. */

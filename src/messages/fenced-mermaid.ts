@@ -1,4 +1,3 @@
-// Mermaid source as a block of Markdown that GitHub draws. The source cannot end the block, whatever it holds.
 import { fencedBlock } from './fenced-block.ts'
 
 export function fencedMermaid(source: string): string {

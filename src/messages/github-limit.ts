@@ -1,5 +1,3 @@
-// What people are told who wait for GitHub's limit.
-
 const minute = 60_000
 
 /** `until`: milliseconds since the epoch. No full stop. */
@@ -7,7 +5,7 @@ export function sayGitHubLimit(until: number): string {
   return `GitHub's limit for this installation is reached; this goes on at ${clockTime(until)} UTC`
 }
 
-/** The minute that has begun by then. */
+/** Rounds down to the minute. */
 function clockTime(at: number): string {
   const minutes = Math.ceil(at / minute)
   const two = (value: number) => String(value).padStart(2, '0')

@@ -1,11 +1,11 @@
-// Our check runs on a group of GitHub's merge queue: one word for all of them, for the queue lands the group or not.
+// Check runs on a merge queue group. All have the same result because the queue merges the whole group or none of it.
 import { checkIds } from '../findings/checks.ts'
 import { code, plain } from './escape.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 
 export type GroupVerdict =
   | { readonly kind: 'good'; readonly pulls: readonly number[] }
-  /** `reasons`: a sentence each; texts of others in them. */
+  /** `reasons`: a sentence each, with untrusted text. */
   | { readonly kind: 'bad'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
   | { readonly kind: 'waiting'; readonly pulls: readonly number[]; readonly reasons: readonly string[] }
 
@@ -20,7 +20,7 @@ export function groupChecks(verdict: GroupVerdict): readonly ReportedCheck[] {
     const run = { name: `${checkPrefix}${id}`, summary, annotations: [] }
     switch (verdict.kind) {
       case 'good':
-        // Nobody installs from a group: each of its pull requests was tried alone.
+        // Installs are only tried per pull request.
         if (id === 'install')
           return { ...run, status: 'completed', conclusion: 'neutral', title: 'Tried on each pull request' }
         return { ...run, status: 'completed', conclusion: 'success', title: 'Passed together' }

@@ -1,4 +1,3 @@
-// A landing plan in words, for maintainers: which method and why, what is missing, what GitHub wants, what would be faster.
 import type { LandingMethod, LandingPlan } from '../gate/landing-method.ts'
 import { code, oneLine, plain } from './escape.ts'
 import { capitalised } from './sentence.ts'
@@ -37,10 +36,10 @@ export function methodInWords(method: LandingMethod | undefined): string {
   }
 }
 
-/** A list of many checks stays readable, and whole. */
+/** The maximum length of a list of checks. */
 const longest = 1500
 
-/** What there is to say of a plan beside its method: titles, each with clauses without a full stop. */
+/** Titles, each with clauses without a full stop. */
 export function landingPlanSections(plan: LandingPlan): readonly (readonly [string, readonly string[]])[] {
   const all = [
     ['What is missing', plan.missing],
@@ -51,5 +50,4 @@ export function landingPlanSections(plan: LandingPlan): readonly (readonly [stri
   return all.filter(([, clauses]) => clauses.length > 0)
 }
 
-/** A clause as a sentence. */
 export const sentence = (clause: string): string => `${capitalised(clause)}.`

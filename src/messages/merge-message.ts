@@ -1,5 +1,5 @@
-// The message of the merge commit that would land. A function of the snapshot and the configuration, so the commit has
-// one id; in what people wrote neither GitHub nor those who build what it is told find a word to act on.
+// The merge commit's message. It depends only on snapshot and configuration, so that the commit's id is reproducible.
+// Removes words that GitHub or CI systems act on.
 import type { Snapshot } from '../change/snapshot.ts'
 import type { Override } from '../gate/overrides.ts'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../config/merge-message.ts'
 import { commitTitle } from './escape.ts'
 
-/** `overrides`: the rules that a maintainer let the change pass in spite of. */
+/** `overrides`: rules that a maintainer overrode. */
 export function mergeMessage(
   snapshot: Snapshot,
   template: MergeMessageTemplate = {},
@@ -37,7 +37,7 @@ function usualTitle({ pull, title }: Snapshot): string {
   return `Merge pull request ${pull}${words === '' ? '' : `: ${words}`}`
 }
 
-/** Line by line, with what is filled in: a template and a title can be harmless each, and not together. */
+/** Cleans each line after substitution, because a harmless template and title can be harmful together. */
 function filler(snapshot: Snapshot): (line: string) => string {
   const values: Readonly<Record<MessagePlaceholder, string>> = {
     number: String(snapshot.pull),
@@ -52,10 +52,10 @@ function filler(snapshot: Snapshot): (line: string) => string {
     )
 }
 
-/** A template of the longest title with the longest title of a pull request in it fits. */
+/** Fits the longest template title with the longest pull request title. */
 const longestLine = 400
 
-/** Empty lines at either end go, and there is never more than one between. */
+/** Trims and collapses empty lines. */
 function paragraph(lines: readonly string[]): string[] {
   const text = lines
     .join('\n')

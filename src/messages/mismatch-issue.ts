@@ -1,5 +1,4 @@
-// What maintainers are told when a branch does not hold what was checked: what was expected, what is there, what was
-// stopped, and how to go on. Decides nothing.
+// The maintainers' issue for a branch that differs from what the bot checked.
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 import { code, plain } from './escape.ts'
 
@@ -10,25 +9,23 @@ export interface ToldMismatch {
   readonly head: CommitSha
   readonly commit: CommitSha
   readonly tree: TreeSha
-  /** What is there instead, as far as it is known. */
   readonly found?: CommitSha | undefined
-  /** What differs, as a sentence. */
+  /** A sentence. */
   readonly differs: string
 }
 
-/** The pull request that would take it back; or why there is none. */
+/** The pull request that reverts the merge, or why there is none. */
 export type ToldRevert =
   { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
-/** How every such issue begins, whichever commit it is about. */
 export const mismatchBeginning = '<!-- catalog-bot:audit '
 
-/** One issue a landing: the hidden first line names its commit. */
+/** One issue per merge: the hidden first line names its commit. */
 export function mismatchMarker({ commit }: Pick<ToldMismatch, 'commit'>): string {
   return `${mismatchBeginning}${commit} -->`
 }
 
-/** Title and body. Text of others in them is escaped. */
+/** Title and body. Escapes untrusted text. */
 export function mismatchIssue(
   mismatch: ToldMismatch,
   revert: ToldRevert,
@@ -61,7 +58,6 @@ export function mismatchIssue(
   }
 }
 
-/** The pull request that takes a landing back. */
 export function revertPull(
   { pull, branch, base }: ToldMismatch,
   undone: number,
@@ -81,7 +77,7 @@ export function revertPull(
   }
 }
 
-/** A branch's name can be any text: in a title it must neither mention nor refer. */
+/** A branch name is arbitrary text; a title must not mention or refer. */
 function plainTitle(text: string): string {
   return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
 }

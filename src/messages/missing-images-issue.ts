@@ -1,5 +1,5 @@
-// The issue that lists the missing images of the catalogs: by package, where each is named, since when, and what to
-// do. Depends on the missing images alone, not on the hour, so that an unchanged set gives an unchanged text. Decides nothing.
+// The issue that lists the catalogs' missing images. Its text depends only on the images, so an unchanged set gives
+// unchanged text.
 import {
   ruleOfMissingImage,
   type MissingImage,
@@ -9,11 +9,11 @@ import { isoTime } from '../findings/iso-time.ts'
 import { code, plain } from './escape.ts'
 import { mention } from './next-steps.ts'
 
-/** The hidden first line by which the bot finds its own issue again, among those that its own App wrote (T56). */
+/** The hidden first line that identifies the issue among those of the bot's own App (T56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
 
 export interface MissingImagePlace {
-  /** Without one the place names no package: it is the repository's own. */
+  /** Absent where the repository owns the place. */
   readonly package: string
   readonly bundle: string
   /** `listed`: an entry of a composite list. */
@@ -28,12 +28,11 @@ export interface MissingImagePlace {
 
 export interface MissingReference extends MissingImage {
   readonly reference: string
-  /** At least one; in the order of branches, catalogs and files. */
+  /** At least one, ordered by branch, catalog and file. */
   readonly places: readonly MissingImagePlace[]
 }
 
 export interface MissingImagesOptions {
-  /** Names of people and teams by package. */
   readonly owners: ReadonlyMap<string, readonly string[]>
   /** Whether owners are mentioned, so that GitHub notifies them; otherwise their names are plain text. */
   readonly mentionOwners: boolean
@@ -46,7 +45,7 @@ const maxText = 60_000
 const maxPlaces = 5
 const maxOwners = 10
 
-/** Title and body. Every text of others in them is escaped. What does not fit is counted. */
+/** Title and body. Escapes untrusted text; counts what doesn't fit. */
 export function missingImagesIssue(
   missing: readonly MissingReference[],
   options: MissingImagesOptions,
@@ -97,7 +96,6 @@ export function missingImagesIssue(
   }
 }
 
-/** What the issue says when it is closed because all is well. */
 export function missingImagesDone(): { readonly title: string; readonly body: string } {
   return {
     title: 'No image is missing',
@@ -105,11 +103,11 @@ export function missingImagesDone(): { readonly title: string; readonly body: st
   }
 }
 
-/** The closing comment; the marker before it is the caller's. */
+/** The caller adds the marker. */
 export const missingImagesClosing =
   'Every image of this issue is back, or no catalog names it any more. The bot closes the issue.'
 
-/** How a reference appears in the body: tells of a body whose writing was forgotten what it was about. */
+/** A reference as the body shows it, to find it again in an issue without a record. */
 export const shownReference = (reference: string): string => code(reference, 500)
 
 function byPackage(
@@ -128,7 +126,7 @@ function byPackage(
 
 function titleOfPackages(packages: ReturnType<typeof byPackage>): string {
   const [[name] = [''], ...others] = packages
-  // A title is plain text to GitHub, but a name in it could still mention somebody or close something.
+  // A title is plain text, but a name in it could still mention a person or close an issue.
   return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)
     ? name
     : count(packages.length, 'package')

@@ -1,5 +1,4 @@
-// Who does what next, from a verdict: the headline of the comment, and the words below it. A step names people only where
-// they can do something now; what no approval lifts calls nobody. Decides nothing.
+// Derives from a verdict who does what next. Names people only when they can act now.
 import type { Waiting } from '../checks/check.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Reason, ReasonCode, Verdict } from '../gate/verdict.ts'
@@ -8,17 +7,16 @@ import { code, plain } from './escape.ts'
 import { capitalised, ended } from './sentence.ts'
 
 export interface NextStep {
-  /** The comment's headline, if this step is the first one. */
+  /** The comment's headline, if this is the first step. */
   readonly headline: string
-  /** `you` is the author; Markdown. */
+  /** Markdown; `you` is the author. */
   readonly who: string
-  /** What they do, in whole sentences. */
   readonly what: string
 }
 
 const maxMentions = 5
 
-/** The steps in the order in which they are to be done; at least one. */
+/** In order; at least one. */
 export function nextSteps(verdict: Verdict): readonly NextStep[] {
   const steps = stepsOf(verdict)
   return steps.length > 0
@@ -44,7 +42,7 @@ function stepsOf(verdict: Verdict): readonly NextStep[] {
     ]
   const author = ofReasons(verdict)
   const mends = [...author, ...ofErrors(verdict)]
-  // What the author must mend may change what others are asked for: nobody is called before.
+  // The author's fixes may change who must approve, so they come first.
   if (kind === 'blocked') return mends.length > 0 ? mends : ofOthers(verdict)
   const people = [...ofPeople(verdict), ...ofOthers(verdict)]
   if (kind === 'unknown')
@@ -52,7 +50,7 @@ function stepsOf(verdict: Verdict): readonly NextStep[] {
   return thenMerged([...author, ...people], verdict)
 }
 
-/** Where an approval is all that is missing, whoever gives it knows what follows. */
+/** Tells approvers that the merge follows, where only their approval is missing. */
 function thenMerged(steps: readonly NextStep[], { reasons, waiting }: Verdict): readonly NextStep[] {
   const [only, ...others] = steps
   const isAll =
@@ -62,7 +60,6 @@ function thenMerged(steps: readonly NextStep[], { reasons, waiting }: Verdict): 
   return [{ ...only, what: `${only.what} Then it merges by itself.` }]
 }
 
-/** What the author alone can do, by the reason for it. */
 const ofAuthor: Partial<Record<ReasonCode, (reason: Reason, verdict: Verdict) => Omit<NextStep, 'who'>>> = {
   'too-large': ({ text }) => ({
     headline: '❌ Too large to check: split it',
@@ -130,7 +127,6 @@ function spelt(count: number): string {
   )
 }
 
-/** What those who are waited for can do, in one sentence. */
 const ways: Readonly<
   Record<NonNullable<Waiting['how']> | 'approves' | 'merges-approved', (open: readonly Waiting[]) => string>
 > = {
@@ -154,7 +150,7 @@ const headlines: Readonly<Record<keyof typeof ways, (people: string) => string>>
   'merges-approved': () => '⏳ Approved: waiting for a maintainer to merge it by hand',
 }
 
-/** At most a handful is mentioned, and only who can act, with what they can do. */
+/** Mentions at most a handful of people, and only those who can act. */
 function ofPeople({ waiting }: Verdict): readonly NextStep[] {
   const wayOf = ({ how, isAgreed }: Waiting): keyof typeof ways =>
     how === 'merges-by-hand' && isAgreed === true ? 'merges-approved' : (how ?? 'approves')
@@ -188,7 +184,7 @@ function ofPeople({ waiting }: Verdict): readonly NextStep[] {
   )
 }
 
-/** `an owner of foo must approve` says who those people are; '' where it says something else. */
+/** The role in `an owner of foo must approve`; '' for other forms. */
 function roleIn(what: string, isPlural: boolean): string {
   const owner = /^an owner of (?<names>.+) must approve$/.exec(what)?.groups?.['names']
   if (owner !== undefined) return `${isPlural ? 'owners' : 'an owner'} of ${code(owner)}`
@@ -208,7 +204,7 @@ function someOf(people: readonly string[], most = maxMentions): string {
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }
 
-/** What somebody else can do whose word the bot does not wait for by name. */
+/** Steps of people whom the bot doesn't wait for by name. */
 const ofOther: Partial<Record<ReasonCode, (reason: Reason) => NextStep>> = {
   closed: ({ text }) => ({ headline: '⏳ Closed', who: 'nobody', what: sentence(text) }),
   label: ({ text }) => ({
@@ -262,7 +258,7 @@ function ofOthers({ reasons }: Verdict): readonly NextStep[] {
   })
 }
 
-/** Questions beyond these are in the check runs. */
+/** The check runs list the other questions. */
 const maxQuestions = 3
 
 function ofWorld({ reasons }: Verdict, needsPeople: boolean): readonly NextStep[] {
@@ -278,12 +274,12 @@ function ofWorld({ reasons }: Verdict, needsPeople: boolean): readonly NextStep[
   ]
 }
 
-/** Whether it takes people to go on; not where the bot merges, or asks again, by itself. */
+/** False where the bot merges or retries automatically. */
 export function needsPeople(verdict: Verdict): boolean {
   return nextSteps(verdict).some(({ who }) => who !== 'the bot' && who !== 'nobody')
 }
 
-/** Logins and team names come from owner files: only what GitHub could have given out is mentioned. */
+/** Owner files are untrusted, so only valid GitHub names are mentioned. */
 export function mention(name: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/.test(name)
     ? `@${name}`

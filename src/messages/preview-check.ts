@@ -1,5 +1,4 @@
-// The check run on a pull request's head that tells of its preview images. It never fails: nothing that is merged depends
-// on a preview.
+// The check run about preview images. It never fails because no merge depends on a preview.
 import { code, plain } from './escape.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 

@@ -1,9 +1,8 @@
-// What is said of a catalog image that the bot publishes: the check run on the commit, the lines in a merged pull request's
-// comment, and the description of a deployment. All from one value. Renders; decides nothing.
+// Renders the publication of a catalog image as a check run, lines for a merged pull request's comment, and a
+// deployment's description.
 import { code, codeInCell, oneLine, plain } from './escape.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 
-/** One catalog on its way to one image repository. */
 export interface ToldImage {
   /** Directory of the catalog; '' for the repository itself. */
   readonly root: string
@@ -15,34 +14,33 @@ export interface ToldImage {
 
 export type ToldPublication =
   | { readonly kind: 'building' }
-  /** A newer commit came before it was built. */
+  /** A newer commit arrived before the build. */
   | { readonly kind: 'superseded'; readonly by: string }
   | {
       readonly kind: 'published'
       readonly digest: string
-      /** The tags had this content already. */
       readonly unchanged: boolean
       readonly seconds: number
       readonly size?: number | undefined
       readonly packages?: number | undefined
       readonly bundles?: number | undefined
-      /** On a new base; the catalog is the same. */
+      /** Built on a new base image with the same catalog. */
       readonly rebased?: boolean | undefined
-      /** Why its provenance is not beside it. */
+      /** Why the image has no provenance. */
       readonly unattested?: string | undefined
-      /** Tags that somebody else had moved since we set them. */
+      /** Tags that others moved since the bot set them. */
       readonly moved: readonly { readonly tag: string; readonly to: string }[]
-      /** What changed for users, Markdown lines made by describe-change.ts. */
+      /** Markdown lines made by describe-change.ts. */
       readonly changeLines: readonly string[]
     }
   | { readonly kind: 'rolled-back'; readonly digest: string; readonly login: string }
-  /** `isLasting`: it was tried often enough that people should look, and is not counted any more. */
+  /** `isLasting`: failed often enough that people should look; attempts are no longer counted. */
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
 const publishCheckName = `${checkPrefix}publish`
 
-/** The check run on a commit. `notes`: what else a maintainer should know, sentences of our own. */
+/** `notes`: sentences of our own for maintainers. */
 export function publishCheck(told: readonly ToldImage[], notes: readonly string[] = []): ReportedCheck {
   const states = told.map(({ state }) => state)
   const summary = [...told.map(describeImage), ...notes].join('\n\n').slice(0, 60_000)
@@ -142,7 +140,7 @@ function sayState(state: ToldPublication): string {
   }
 }
 
-/** For the comment of a merged pull request: a line an image. */
+/** A line per image. */
 export function publishedLines(told: readonly ToldImage[]): readonly string[] {
   return told.map(({ image, tags, state }) => {
     const where = tags.map((tag) => code(`${image}:${tag}`)).join(', ')
@@ -153,7 +151,6 @@ export function publishedLines(told: readonly ToldImage[]): readonly string[] {
   })
 }
 
-/** How a merged pull request stands as a whole. */
 export function publicationOf(told: readonly ToldImage[]): 'published' | 'pending' | 'failed' {
   if (told.some(({ state }) => isBroken(state))) return 'failed'
   return told.some(({ state }) => state.kind === 'building' || state.kind === 'failed')
@@ -161,7 +158,7 @@ export function publicationOf(told: readonly ToldImage[]): 'published' | 'pendin
     : 'published'
 }
 
-/** GitHub takes no more characters for a status of a deployment. */
+/** GitHub's limit for the description of a deployment status, in characters. */
 const longestDescription = 140
 
 export function deploymentDescription(state: ToldPublication): string {
@@ -180,7 +177,6 @@ export function deploymentDescription(state: ToldPublication): string {
   }
 }
 
-/** A row for the demo and the issue. */
 export function imageInCell({ image, tags }: Pick<ToldImage, 'image' | 'tags'>): string {
   return tags.map((tag) => codeInCell(`${image}:${tag}`)).join(', ')
 }

@@ -1,5 +1,5 @@
-// What maintainers are told when catalogs are merged and not published: one issue that lists what is wrong now, edited in
-// place and closed when all of it is mended. Decides nothing.
+// The maintainers' issue for merged but unpublished catalogs. The bot edits it in place and closes it when all failures
+// are fixed.
 import { code, plain } from './escape.ts'
 import { imageInCell } from './publish-check.ts'
 
@@ -9,16 +9,16 @@ export interface ToldFailure {
   readonly root: string
   readonly image: string
   readonly tags: readonly string[]
-  /** The commit that should be published; absent where nothing could be read. */
+  /** Absent where the branch is unreadable. */
   readonly commit?: string | undefined
   /** ISO 8601. */
   readonly since: string
   readonly why: string
-  /** `not-published`: users get an older catalog. `moved`: users get an image that is not ours. */
+  /** `not-published`: users get an older catalog. `moved`: users get an image that the bot did not build. */
   readonly kind: 'not-published' | 'moved'
 }
 
-/** Title and body; equal for equal failures, so that nothing is written while nothing changes. */
+/** Title and body. Equal failures give equal text, so that an unchanged issue is not written. */
 export function publishIssue(failures: readonly ToldFailure[]): {
   readonly title: string
   readonly body: string

@@ -1,18 +1,16 @@
-// The check run on a commit of the base branch that tells what became of its catalogs' rebuild.
 import { code, plain } from './escape.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 
 export type RebuildState =
   | { readonly kind: 'announced' }
-  /** A newer push came before it was dispatched: that one's rebuild holds this one's changes too. */
+  /** A newer push arrived before the dispatch, and its rebuild includes this one. */
   | { readonly kind: 'superseded'; readonly by: string }
   | { readonly kind: 'running'; readonly url?: string }
   | { readonly kind: 'succeeded' | 'failed'; readonly url?: string }
-  /** A webhook took it, and says no more. */
+  /** A webhook accepted it; no outcome follows. */
   | { readonly kind: 'received' }
-  /** A webhook did not take it yet. */
   | { readonly kind: 'retrying'; readonly why: string }
-  /** Dispatched, but GitHub does not say what became of it. */
+  /** Dispatched, but GitHub doesn't report the outcome. */
   | { readonly kind: 'no-outcome' }
   | { readonly kind: 'not-dispatched'; readonly why: string }
 

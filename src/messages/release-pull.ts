@@ -1,12 +1,11 @@
-// What is said of releases: title and text of the pull request that adds a bundle to the catalogs, and what is told where
-// there is none. Names and reasons are others' words. Decides nothing.
+// Texts about releases: the pull request that adds a bundle to the catalogs, and messages where there is none. Names
+// and reasons are untrusted.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import { changeAsMarkdown, type Line } from './describe-change.ts'
 import { code, oneLine, plain } from './escape.ts'
 import { fencedMermaid } from './fenced-mermaid.ts'
 import { checkPrefix, type ReportedCheck } from './report.ts'
 
-/** A bundle directory that is merged. */
 export interface MergedDirectory {
   readonly directory: string
   readonly version: string
@@ -16,12 +15,12 @@ export interface ToldRelease extends MergedDirectory {
   /** The bundle's name, and its image by digest. */
   readonly name: string
   readonly image: string
-  /** The commit that brought the directory, and the pull request that was merged so, where there was one. */
+  /** The commit that added the directory, and its merged pull request, if any. */
   readonly commit: CommitSha
   readonly pull: PullNumber | undefined
   readonly lines: readonly Line[]
   readonly graph?: string | undefined
-  /** Whether its settings let it be merged without a person. */
+  /** Whether the bundle's settings allow merging automatically. */
   readonly isMergedByItself: boolean
 }
 
@@ -55,7 +54,6 @@ export function releaseBody(release: ToldRelease): string {
   return whole.length <= maxText ? whole : [...paragraphs, end].join('\n\n').slice(0, maxText)
 }
 
-/** The commit on the pull request's branch. */
 export function releaseCommitMessage(
   release: MergedDirectory & { readonly name: string; readonly image: string },
 ): string {
@@ -63,10 +61,10 @@ export function releaseCommitMessage(
 }
 
 export type ReleaseNews =
-  /** `reason`: what the registry said last. */
+  /** `reason`: the registry's last answer. */
   | { readonly kind: 'late'; readonly image: string; readonly hours: number; readonly reason: string }
   | { readonly kind: 'refused'; readonly why: string }
-  /** GitHub did not let us. */
+  /** GitHub refused the pull request. */
   | { readonly kind: 'not-opened'; readonly why: string }
 
 export interface ToldNews {
@@ -101,7 +99,7 @@ export function releaseNews({ directory, version }: MergedDirectory, news: Relea
   }
 }
 
-/** On the commit, where no pull request brought the directory: whoever pushed it finds it there. */
+/** For a commit without a pull request, so that its pusher sees the result. */
 export function releaseCheck({ title, text }: ToldNews): ReportedCheck {
   return {
     name: `${checkPrefix}release`,

@@ -1,5 +1,4 @@
-// What people see of a verdict: check runs with annotations, the one comment, and suggestions. All say the same, because all
-// are made here from the same value. Renders; decides nothing.
+// Renders a verdict as check runs, comment and suggestions from one value, so that all agree.
 import { checkIds } from '../findings/checks.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { reportCheck } from './check-runs.ts'
@@ -16,13 +15,13 @@ export type { ReportedAnnotation, ReportedCheck } from './reported-check.ts'
 export interface Report {
   readonly checks: readonly ReportedCheck[]
   readonly comment: string
-  /** `kept`: edited where it is there already, and else not written. `unwanted`: neither. */
+  /** `kept`: an existing comment is edited, but none is created. `unwanted`: neither. */
   readonly commentIs: 'wanted' | 'kept' | 'unwanted'
-  /** Undefined where the repository wants none: then those that are there are left alone. */
+  /** Undefined where the repository wants none: existing ones are left alone. */
   readonly suggestions?: readonly Suggestion[] | undefined
 }
 
-/** Check runs, comment and suggestions for a verdict. Every text of others in them is escaped. */
+/** Escapes untrusted text. */
 export function composeReport(verdict: Verdict, options: ReportOptions): Report {
   return {
     checks: checkIds.map((id) => ({

@@ -1,10 +1,7 @@
-// A check run as we report it, whatever it is about, and the names of those that every pull request gets.
 import { checkIds, type CheckId } from '../findings/checks.ts'
 
-/** Prefix of every check run's name. */
 export const checkPrefix = 'catalog-bot / '
 
-/** The names of the checks that every pull request gets. */
 export const ownChecks: readonly string[] = namesOfChecks(checkIds)
 
 export function namesOfChecks(ids: readonly CheckId[]): readonly string[] {
@@ -27,6 +24,6 @@ export interface ReportedCheck {
   readonly title: string
   readonly summary: string
   readonly annotations: readonly ReportedAnnotation[]
-  /** Where all about it is told. Absent: the App's own page, as GitHub has it. */
+  /** Absent: GitHub links the App's page. */
   readonly detailsUrl?: string
 }

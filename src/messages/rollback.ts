@@ -1,4 +1,3 @@
-// What becomes of /rollback, where it was asked. Decides nothing.
 import { code } from './escape.ts'
 
 export function rollbackDone({

@@ -1,21 +1,19 @@
-// Fixes as GitHub takes them on lines of a pull request's diff: one comment each, which the author can commit with a click.
-// Renders; decides nothing.
+// Renders fixes as GitHub suggestions, which the author can commit with a click.
 import type { Verdict } from '../gate/verdict.ts'
 import { plain } from './escape.ts'
 import { fencedBlock } from './fenced-block.ts'
 import type { ReportOptions } from './report-options.ts'
 import { findingKey } from './traced-line.ts'
 
-/** A comment on lines of the head. */
 export interface Suggestion {
   readonly path: string
   readonly first: number
   readonly last: number
-  /** Begins with the marker; the same suggestion has the same text. */
+  /** Starts with the marker. Equal suggestions have equal text. */
   readonly body: string
 }
 
-/** The hidden line by which we find our own suggestions again, among those that our App wrote (T56). */
+/** The hidden line that identifies our suggestions among those of our own App (T56). */
 export const suggestionMarker = '<!-- catalog-bot:suggestion -->'
 
 const maxSuggestions = 10
@@ -32,10 +30,10 @@ export function suggestionsOf(
   for (const { finding: key, fix, suggestion } of fixes) {
     const finding = findings.get(key)
     if (finding === undefined || suggestion === undefined || taken.length === maxSuggestions) continue
-    // Nobody takes with a click what they cannot see.
+    // Authors must not commit invisible characters with a click.
     if (fix.after.some((line) => /[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/u.test(line))) continue
     const { first, last } = suggestion
-    // Two that overlap cannot both be taken.
+    // GitHub cannot apply overlapping suggestions.
     if (taken.some((other) => other.path === fix.file && first <= other.last && last >= other.first)) continue
     const rule = rulesUrl === undefined ? finding.rule : `[${finding.rule}](${rulesUrl}/${finding.rule}.md)`
     const body = [

@@ -1,5 +1,5 @@
-// What a change means for people who have the Operator installed, or install it now: a sentence for each of the first
-// packages. The list of all that changes is describe-change.ts'. Decides nothing.
+// Summarizes a change for users of the Operator: a sentence for each of the first packages. describe-change.ts lists
+// everything.
 import { packageGraphs, type ChannelGraph } from '../catalog/graph/package-graph.ts'
 import type { CatalogChange, Change, PackageChange } from '../change/change.ts'
 import { code } from './escape.ts'
@@ -7,7 +7,7 @@ import { code } from './escape.ts'
 const mostPackages = 2
 const mostNames = 3
 
-/** A line of Markdown; undefined where no package's users notice anything. */
+/** A line of Markdown; undefined where no user notices the change. */
 export function summariseChange(change: Change): string | undefined {
   const told = new Map<string, { say: (where: string) => string; where: string[] }>()
   for (const catalog of change.catalogs)
@@ -100,7 +100,7 @@ function headOf(channel: ChannelGraph | undefined): string | undefined {
   return channel === undefined || head === undefined || others.length > 0 ? undefined : labelIn(channel)(head)
 }
 
-/** A version where it names one entry of the channel alone, else the name; as code. */
+/** The version where it is unique in the channel, else the name; as code. */
 function labelIn({ nodes }: ChannelGraph): (name: string) => string {
   return (name) => {
     const version = nodes.find((node) => node.name === name)?.version

@@ -1,6 +1,5 @@
-// The check run that tells of trials on a cluster: what was tried where, how it ended, what happened when, what tells why, what is
-// left. Green only where everything installs; red only where the change does not; whatever the cluster or the network did is
-// neither. Every text of others is escaped here.
+// The check run about trials on a cluster. It is green only where everything installs and red only where the change is
+// at fault; cluster and network failures are neither. Escapes untrusted text.
 import { failureClasses } from '../checks/install/trial/trial-outcome.ts'
 import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
 import type { TrialReport } from '../checks/install/trial/trial-report.ts'
@@ -11,7 +10,7 @@ import { printable } from '../findings/printable.ts'
 import { checkPrefix, type ReportedCheck } from './reported-check.ts'
 
 export type ToldTrial =
-  /** For the cluster, or for the image of the catalog. */
+  /** Waits for the cluster, or for the catalog's image. */
   | { readonly kind: 'waiting'; readonly isForImage?: true }
   | { readonly kind: 'planned'; readonly trial: PlannedTrial }
   | { readonly kind: 'running'; readonly trial: PlannedTrial; readonly says: string }
@@ -22,10 +21,9 @@ export type ToldTrial =
 const longest = 60_000
 const mostEvents = 30
 
-/** Its name, as the configuration may require it. */
 export const trialCheckName = `${checkPrefix}cluster`
 
-/** `isRequired`: nothing is merged without it, and GitHub would take neutral for a yes. */
+/** `isRequired`: GitHub would count neutral as success for a required check. */
 export function trialCheck(told: readonly ToldTrial[], isRequired = false): ReportedCheck {
   const name = trialCheckName
   const summary = summaryOf(told)
@@ -48,7 +46,7 @@ export function trialCheck(told: readonly ToldTrial[], isRequired = false): Repo
   return { name, status: 'completed', conclusion, title, summary, annotations: [] }
 }
 
-/** What matters most first; what does not fit is left out whole. */
+/** Most important first; leaves out whole parts that don't fit. */
 function summaryOf(told: readonly ToldTrial[]): string {
   let left = longest
   const parts: string[] = []

@@ -1,11 +1,10 @@
-// What is said where catalog-bot decides nothing any more: on a pull request for a branch that it does not serve, and on one
-// that somebody else merged.
+// Reports for pull requests that the bot no longer decides on: unserved branches, and merges by others.
 import type { MergedVerdict } from '../gate/verdict.ts'
 import { commentMarker } from './comment.ts'
 import { code, plain } from './escape.ts'
 import type { Report } from './report.ts'
 
-/** `checks`: the names of our check runs that are there. Not neutral: GitHub counts that as passed. */
+/** `checks`: names of our existing check runs. They aren't neutral because GitHub counts neutral as success. */
 export function unservedReport(branch: string, checks: readonly string[]): Report {
   const why = `catalog-bot does not serve the branch ${code(branch, 200)}, so nothing that it said here before still applies.`
   const fix =
@@ -26,9 +25,8 @@ export function unservedReport(branch: string, checks: readonly string[]): Repor
 
 export interface MergedElsewhere {
   readonly commit: string
-  /** Absent: nobody says. */
+  /** Absent: unknown. */
   readonly mergedBy?: string | undefined
-  /** Who enabled GitHub's auto-merge, where that merged it. */
   readonly autoMergeBy?: string | undefined
   readonly verdict: MergedVerdict
 }

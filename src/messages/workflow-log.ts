@@ -1,15 +1,15 @@
-// Findings as a workflow's runner shows them: annotations on lines, and the rest as lines of the log. Every text of others is
-// escaped, so that none of it is a command to the runner.
+// Renders findings as a workflow's annotations and log lines. Escapes untrusted text so that the runner finds no
+// command in it.
 import { compareFindings, type Finding, type Severity } from '../findings/finding.ts'
 import { commandMessage, commandProperty, logLine } from './escape.ts'
 
-/** GitHub shows so many of each kind for a step, and drops the others. */
+/** GitHub shows this many of each kind per step, and drops the rest. */
 const mostAnnotations = 10
 
 const commands: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'notice' }
 const severities = Object.keys(commands) as readonly Severity[]
 
-/** Lines for standard output. What has no place, or is too much for annotations, is in the log alone. */
+/** Lines for standard output. Findings without a place or beyond the limit are only logged. */
 export function workflowLog(findings: readonly Finding[]): readonly string[] {
   const sorted = findings.filter(({ overridden }) => overridden === undefined).toSorted(compareFindings)
   return severities.flatMap((severity) => {
@@ -29,7 +29,7 @@ function annotation(finding: Finding): string {
     ['line', at.line],
     ['col', at.column],
     ...(at.endLine === undefined ? [] : [['endLine', at.endLine]]),
-    // GitHub refuses an end column where a range has several lines.
+    // GitHub rejects an end column for a range of several lines.
     ...(at.endColumn === undefined || (at.endLine ?? at.line) !== at.line
       ? []
       : [['endColumn', at.endColumn]]),

@@ -1,17 +1,16 @@
-// The cache: what may be lost at any moment at the price of asking again. Nothing that was done, said or promised
-// belongs here; that is State, and the types of the two do not fit each other.
+// The cache: values that may be lost at any time at the cost of asking again. Lasting records belong in State.
 
 /** A kind of cached value, declared once for all that use it, by `defineCache`. Values are JSON. */
 export interface CacheSpace<Value> {
   readonly kind: 'cache'
-  /** Name and version: what an older version kept is never looked at again. */
+  /** Name and version. Values of other versions are never read. */
   readonly name: string
   readonly read: (stored: unknown) => Value | undefined
 }
 
 /**
- * Declares a kind of cached value. `version` is raised when the shape or the meaning changes. `read` says undefined of
- * what is no such value: it counts as lost.
+ * Declares a kind of cached value. Raise `version` when the shape or the meaning changes. A value that `read` answers
+ * with undefined counts as lost.
  */
 export function defineCache<Value>(
   name: string,
@@ -21,7 +20,7 @@ export function defineCache<Value>(
 }
 
 export interface Cache {
-  /** What is there under these keys and has not expired. */
+  /** The unexpired values under these keys. */
   getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>
   putCached<Value>(
     space: CacheSpace<Value>,

@@ -3,9 +3,8 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds since some moment, never set back: for spans, not for dates. Absent: `now()` is as good. */
+  /** Milliseconds on a clock that is never set back: for spans, not for dates. Absent: use `now()`. */
   elapsed?(): number
-  /** Resolves after so many milliseconds, or as soon as `signal` aborts. */
   sleep(
     milliseconds: number,
     signal?: { readonly aborted: boolean; addEventListener(type: 'abort', listener: () => void): void },

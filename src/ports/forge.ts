@@ -1,5 +1,5 @@
-// GitHub in our own words: one read, one way to act. Octokit's types never pass this port. Merging is not here:
-// landing goes through Repository.land() alone.
+// GitHub in our own words. Octokit's types never pass this port. Merging isn't here: see merging.ts and
+// Repository.land().
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
 import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
@@ -10,44 +10,39 @@ import type { Suggestion } from '../messages/suggestions.ts'
 
 export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' | 'install' }>
 
-/** A check run as GitHub shows it. `name` is unique per head among ours; `digest` stands for all the rest. */
+/** `name` is unique per head among ours. `digest` identifies the content. */
 export interface CheckRun extends ReportedCheck {
   readonly digest: string
 }
 
 export type Action =
-  /** Creates or updates our check run of this name on this commit. */
   | {
       readonly kind: 'put-check'
       readonly head: CommitSha
       readonly run: CheckRun
-      /** What of ours was read there a moment ago. Absent: it is read. */
+      /** Our check runs as just read. Absent: they are read. */
       readonly present?: Present['checks']
     }
-  /** Creates or updates our check runs of these names on this commit, in as few requests as it takes. */
   | {
       readonly kind: 'put-checks'
       readonly head: CommitSha
       readonly runs: readonly CheckRun[]
-      /** What of ours was read there a moment ago. Absent: it is read. */
+      /** Our check runs as just read. Absent: they are read. */
       readonly present?: Present['checks']
     }
-  /** Makes our suggestions on the lines of a pull request's diff exactly these: one review for what is new, what is out of date goes. */
+  /** Makes our suggestions on a pull request exactly these: one review for new ones, without outdated ones. */
   | {
       readonly kind: 'put-suggestions'
       readonly pull: PullNumber
       readonly head: CommitSha
       readonly suggestions: readonly Suggestion[]
     }
-  /**
-   * Creates or edits our one comment on the pull request. Where another process of ours wrote one while this one stood still,
-   * the first of them stays.
-   */
+  /** Creates or edits our one comment on the pull request. If two of our processes wrote one, the first stays. */
   | {
       readonly kind: 'put-comment'
       readonly pull: PullNumber
       readonly body: string
-      /** What of ours was read there, and when. Absent: it is read. */
+      /** Our comments as read, and when. Absent: they are read. */
       readonly present?: PresentComment
     }
   | {
@@ -69,7 +64,7 @@ export type Action =
       readonly event: string
       readonly payload: Readonly<Record<string, unknown>>
     }
-  /** Records that a commit was deployed to an environment, once for each, with its newest status. */
+  /** Records a commit's deployment to an environment, once each, with its newest status. */
   | {
       readonly kind: 'put-deployment'
       readonly commit: CommitSha
@@ -80,7 +75,7 @@ export type Action =
       /** Comes and goes, as previews do. */
       readonly isTransient: boolean
     }
-  /** A pull request of ours with exactly this tree on top of `parent`, made once: what is there already is answered. */
+  /** Our pull request with exactly this tree on top of `parent`. An existing one is answered. */
   | {
       readonly kind: 'propose-tree'
       readonly branch: string
@@ -91,28 +86,28 @@ export type Action =
       readonly title: string
       readonly body: string
     }
-  /** A commit on GitHub that no branch has yet: these files on top of a tree. Making it twice makes two, and harms nobody. */
+  /** A commit with these files on top of a tree, on no branch yet. A repeated one is harmless. */
   | {
       readonly kind: 'write-commit'
       readonly parents: readonly CommitSha[]
-      /** The tree of which all other files are taken. */
+      /** The tree that provides all other files. */
       readonly onto: TreeSha
       readonly files: readonly WrittenFile[]
       readonly message: string
     }
   /**
-   * Makes a branch of our own, or moves it forward: from exactly `from`, and never such that a commit is lost. Rejects as
-   * `rejected` where the branch is elsewhere.
+   * Creates our own branch, or moves it forward from exactly `from` without losing a commit. Rejects as `rejected` if
+   * the branch is elsewhere.
    */
   | {
       readonly kind: 'move-own-branch'
-      /** Begins with `ownBranchPrefix`. */
+      /** Starts with `ownBranchPrefix`. */
       readonly branch: string
-      /** Absent: there is no such branch. */
+      /** Absent: the branch doesn't exist yet. */
       readonly from?: CommitSha | undefined
       readonly to: CommitSha
     }
-  /** Opens our pull request of a branch, once: one that there is already is answered, open or closed. */
+  /** Opens our pull request for a branch once. An existing one is answered, open or closed. */
   | {
       readonly kind: 'open-own-pull'
       readonly branch: string
@@ -129,7 +124,7 @@ export type Action =
     }
   | { readonly kind: 'close-own-pull'; readonly pull: PullNumber }
   | { readonly kind: 'open-issue'; readonly title: string; readonly body: string }
-  /** Without `state` it stays open or closed as it is. */
+  /** Without `state`, the issue stays open or closed. */
   | {
       readonly kind: 'edit-issue'
       readonly issue: number
@@ -137,7 +132,7 @@ export type Action =
       readonly body: string
       readonly state?: 'open' | 'closed'
     }
-  /** A comment that is written once: one of ours that begins with `marker` is there already, or this one comes. */
+  /** Writes a comment once: not if one of ours already starts with `marker`. */
   | { readonly kind: 'say-on-issue'; readonly issue: number; readonly marker: string; readonly body: string }
 
 export interface WrittenFile {
@@ -146,17 +141,15 @@ export interface WrittenFile {
   readonly isExecutable: boolean
 }
 
-/** How the branches begin that our App makes for pull requests of its own. No other is moved for them. */
+/** The prefix of the branches our App makes for its own pull requests. It moves no others for them. */
 export const ownBranchPrefix = 'catalog-bot/add/'
 
-/** A pull request that our App opened, from a branch of this repository. */
 export interface OwnPull {
   readonly pull: PullNumber
   readonly state: 'open' | 'closed' | 'merged'
   readonly head: CommitSha
 }
 
-/** An issue that our App wrote. */
 export interface OwnIssue {
   readonly number: number
   readonly state: 'open' | 'closed'
@@ -164,37 +157,35 @@ export interface OwnIssue {
   readonly body: string
 }
 
-/** A check run of ours on a commit. */
 export interface OwnCheck {
   readonly name: string
   readonly digest: string
-  /** It has its conclusion, and another one is a new run. Absent: nobody said. */
+  /** A completed run isn't reused. Absent: unknown. */
   readonly isOver?: boolean
-  /** As GitHub says it, `success`. Absent: it has none, or nobody said. */
+  /** GitHub's conclusion, such as `success`. Absent: none yet, or unknown. */
   readonly conclusion?: string
-  /** Where people read it. */
   readonly url?: string
 }
 
-/** A comment of ours that is the report on a pull request. */
+/** Our report on a pull request. */
 export interface OwnComment {
   readonly id: number
   readonly body: string
   readonly updatedAt: string
 }
 
-/** Our one comment, as it was read at a time. */
+/** Our one comment as read at `readAt`. */
 export interface PresentComment {
   readonly comment?: OwnComment
-  /** Later comments of ours that say the same: more than one stays nowhere. Absent: none were seen. */
+  /** Later comments of ours with the same report, to be removed. Absent: none were seen. */
   readonly doubled?: readonly number[]
-  /** Milliseconds, by a clock that only goes forward and that no other process has. */
+  /** Milliseconds on this process's monotonic clock. */
   readonly readAt: number
 }
 
-/** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
+/** What GitHub shows of ours now. Jobs write only what differs, so repeating one changes nothing. */
 export interface Present extends PresentComment {
-  /** The commit whose check runs these are. */
+  /** The commit of these check runs. */
   readonly head: CommitSha
   readonly checks: readonly OwnCheck[]
 }
@@ -202,7 +193,7 @@ export interface Present extends PresentComment {
 export interface WorkflowRun {
   readonly id: number
   readonly head: CommitSha
-  /** The workflow's file, `.github/workflows/build.yml`. */
+  /** Such as `.github/workflows/build.yml`. */
   readonly path: string
   readonly status: 'queued' | 'in_progress' | 'completed'
   readonly conclusion?: string
@@ -210,34 +201,30 @@ export interface WorkflowRun {
   readonly createdAt: string
 }
 
-/** What one list call tells of a pull request: enough to see whether anything about it has changed. */
+/** What one list call says about a pull request: enough to see whether it changed. */
 export interface OpenPull {
   readonly pull: PullNumber
   readonly head: CommitSha
   readonly baseRef: string
-  /** Null when the account was deleted. */
+  /** Null: the account was deleted. */
   readonly author: UserId | null
   readonly draft: boolean
   readonly labels: readonly string[]
-  /** Moves with pushes, reviews, comments, labels and edits. */
+  /** Changes with pushes, reviews, comments, labels and edits. */
   readonly updatedAt: string
 }
 
-/**
- * What GitHub counts in a pull request: a hint of what a look at it costs, and no fact. So it is no part of the snapshot,
- * and nothing is bound to it.
- */
+/** GitHub's counts for a pull request. A hint of what a look costs, so it isn't part of the snapshot. */
 export interface PullSize {
   readonly files: number
-  /** Added and removed. */
   readonly lines: number
   readonly comments: number
 }
 
-/** What one request tells of a pull request before anything else of it is read. */
+/** What the first request tells of a pull request. */
 export interface Counted {
   readonly author: Person | null
-  /** Undefined where GitHub gives no numbers. */
+  /** Undefined: GitHub gives no numbers. */
   readonly size: PullSize | undefined
 }
 
@@ -247,18 +234,17 @@ export interface Performed {
   readonly pull?: PullNumber
   readonly commit?: CommitSha
   readonly url?: string
-  /** Of several check runs: the address of each, by its name. */
+  /** The address of each check run by name. */
   readonly urls?: ReadonlyMap<string, string>
 }
 
-/** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
+/** One repository with one installation's token. Methods reject with a ForgeError when GitHub can't be asked. */
 export interface Forge {
   readonly repository: RepositoryName
   /**
-   * All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist.
-   * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
-   * `onCounted` hears how large it is, once, and is waited for before the rest is read. `onPresent` hears what of ours is on it,
-   * where the same requests told that.
+   * Reads all that a decision on a pull request needs, so that its parts agree (T45). Null when it doesn't exist.
+   * `anew`: ignores remembered comments, as a landing must. `onCounted` hears the size once and is awaited before the
+   * rest is read. `onPresent` hears what of ours is on it, if the same requests told that.
    */
   readSnapshot(
     pull: PullNumber,
@@ -269,46 +255,42 @@ export interface Forge {
     },
   ): Promise<Snapshot | null>
   /**
-   * Those of these open pull requests that are, in everything but the tip of their base, still as their snapshots say, as far
-   * as one request for all of them can tell. Of the others nothing is said: whoever wants to know reads them. Absent: that
-   * cannot be told.
+   * Those pull requests that one request shows unchanged since their snapshots, apart from the tip of their base. Says
+   * nothing about the others. Absent: not supported.
    */
   stillAs?(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPull[]>
-  /** `kept`: it may be what was read up to a minute ago. What lands, publishes or signs asks anew. */
+  /** `kept`: allows an answer up to a minute old. Landing, publishing and signing must not use it. */
   defaultBranch(options?: { readonly kept?: boolean }): Promise<string>
   branches(): Promise<readonly string[]>
-  /** What a branch demands of whoever moves it, read anew. What cannot be read is among its words. */
+  /** What a branch requires of a push, read fresh. The answer lists what can't be read. */
   branchRules(branch: string): Promise<BranchRules>
-  /** What our App may do here. Undefined: nobody knows. */
+  /** What our App may do here. Undefined: unknown. */
   permissions(): Promise<TokenPermissions | undefined>
-  /** Never rejects: what GitHub does not say is `unknown`. */
+  /** Never rejects: unclear answers are `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
   present(pull: PullNumber, head: CommitSha): Promise<Present>
-  /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
+  /** Our check runs on a commit, including commits without a pull request. */
   checksOn(commit: CommitSha): Promise<Present['checks']>
   /**
-   * How the check runs of other Apps and the statuses on a commit stand, in one order: equal when nothing about them changed.
-   * At most a thousand of each. Statuses are left out where the installation has not accepted `statuses: read`.
+   * The states of other Apps' check runs and statuses on a commit, in a fixed order, at most a thousand of each. Leaves
+   * out statuses if the installation hasn't accepted `statuses: read`.
    */
   othersChecks(commit: CommitSha): Promise<readonly string[]>
-  /** How many conversations of a pull request are not resolved, of its first and its last hundred. Undefined: GitHub doesn't say. */
+  /** Unresolved conversations among the first and the last hundred. Undefined: GitHub doesn't say. */
   openThreads(pull: PullNumber): Promise<number | undefined>
   /**
-   * The issue that our App wrote and that begins with `marker`: the one with this number where it still is such, else
-   * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).
+   * Our App's issue that starts with `marker`: preferably this number, else an open one, else the newest. Anyone can
+   * write our marker, so only the App's own issues count (T56).
    */
   ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
-  /** The pull request whose merge into a branch brought this commit; undefined where none did, or where several may have. */
+  /** The pull request whose merge brought this commit to a branch. Undefined: none or several. */
   mergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
-  /** Our pull request of a branch: the open one, else the newest. Those of others do not count, whatever they are called. */
+  /** Our App's pull request for a branch: the open one, else the newest. */
   ownPull(branch: string, base: string): Promise<OwnPull | undefined>
-  /**
-   * Answers with GitHub's time of what was written, where it is a comment, with the number of what was opened, with a commit
-   * that was made, and with the address of a check run.
-   */
+  /** Answers with the comment's time, the number of what was opened, the commit made, or the check runs' addresses. */
   perform(action: Action): Promise<Performed>
-  /** The newest runs on a branch that a dispatch of this kind started, newest first. */
+  /** The newest runs that a dispatch of this kind started on a branch, newest first. */
   dispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',
     branch: string,

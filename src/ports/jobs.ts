@@ -1,4 +1,4 @@
-// What is left to do: jobs that wait, and whoever works them off.
+// Jobs that wait, and the worker that runs them.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -13,38 +13,37 @@ interface OfBranch extends InRepository {
   readonly branch: string
 }
 
-/** One piece of work: look at a pull request, or at what a push to a branch means for its catalogs. */
+/** A look at a pull request, or at what a push to a branch means for its catalogs. */
 export type Job =
   | ({ readonly kind: 'pull' } & OfPull)
   | ({ readonly kind: 'branch' } & OfBranch)
   /** Look at every open pull request of a repository. */
   | ({ readonly kind: 'sweep' } & InRepository)
-  /** Judge the groups of a branch's merge queue that have no verdict yet; `branch` is the one that they are to be merged into. */
+  /** Judge merge queue groups without a verdict; `branch` is their base branch. */
   | ({ readonly kind: 'group' } & OfBranch)
-  /** Land the next of those that are ready for a branch: a train. */
+  /** Land the next pull requests that are ready for a branch. */
   | ({ readonly kind: 'train' } & OfBranch)
-  /** Add the bundle directories that are merged to the catalogs. */
+  /** Add merged bundle directories to the catalogs. */
   | ({ readonly kind: 'release' } & OfBranch)
   /** Publish what is merged. */
   | ({ readonly kind: 'publish' } & InRepository)
-  /** Publish, renew or remove the preview images of a pull request. */
   | ({ readonly kind: 'preview' } & OfPull)
-  /** Try what a pull request leads to on a cluster. */
+  /** Test the result of a pull request on a cluster. */
   | ({ readonly kind: 'trial' } & OfPull)
-  /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
+  /** Look up a few images named by the repository's catalogs. Lowest priority. */
   | ({ readonly kind: 'scan' } & InRepository)
 
 export interface Jobs {
-  /** Enqueues a job, coalesced with an equal one that waits; `afterSeconds` delays it. A waiting delayed job is brought forward by an earlier one. */
+  /** Enqueues a job. It is coalesced with an equal waiting one, and the earlier time counts. */
   enqueue(job: Job, afterSeconds?: number): Promise<void>
 }
 
-/** Jobs of one kind that could run now, or run. */
+/** Jobs of one kind that run or could run now. */
 export interface WaitingJobs {
   readonly kind: Job['kind']
   readonly waiting: number
   readonly running: number
-  /** How long the oldest of those that wait could have run already. */
+  /** How long the oldest has been ready to run. */
   readonly oldestSeconds: number
 }
 
@@ -54,10 +53,10 @@ export interface QueueLength {
 
 export interface Work {
   /**
-   * Works off jobs until `stop()`: one job at a time per key (repository and pull, or repository and branch), at most
-   * `concurrency` at once. A handler that rejects is retried with back-off; a process that dies leaves its jobs to be
-   * taken again. An equal job that arrives while one runs runs once more after it. `waiting`: how many of those that run
-   * only wait for others of them, and take no place.
+   * Runs jobs until `stop()`: one at a time per key (repository and pull, or repository and branch), at most
+   * `concurrency` in total. A rejected job is retried with back-off; a dead process's jobs are taken over. An equal job
+   * that arrives while one runs runs once more afterwards. `waiting`: running jobs that only wait for others and so
+   * take no place.
    */
   work(
     handler: (job: Job) => Promise<void>,

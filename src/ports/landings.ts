@@ -5,7 +5,7 @@ import type { LandingMethod } from '../gate/landing-method.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { Lease } from './leases.ts'
 
-/** What is written down before anything can move the branch. */
+/** Recorded before anything can move the branch. */
 export interface BegunLanding extends Landing {
   /** Absent: a push of the permit's own commit. */
   readonly method?: LandingMethod
@@ -14,9 +14,9 @@ export interface BegunLanding extends Landing {
 }
 
 /**
- * A landing that was begun: written before the branch can move, resolved after by reading what happened (T39, T43).
- * `commit` is what would be pushed, which for a signed push is not the permit's own commit but one with the same
- * parents and tree; where GitHub merges, it is the validated merge that the outcome is compared with.
+ * A landing recorded before the branch can move, and resolved by reading what happened (T39, T43). `commit` is what
+ * would be pushed: for a signed push, a commit with the permit's parents and tree. Where GitHub merges, it is the
+ * validated merge to compare with.
  */
 export interface Intent extends BegunLanding {
   readonly id: number
@@ -27,26 +27,24 @@ export interface Landings {
   /** Writes the intent in the same transaction that checks the lease's fence; undefined when the lease is lost. */
   beginLanding(lease: Lease, landing: BegunLanding): Promise<Intent | undefined>
   /**
-   * Settles an intent. 'landed' exactly once per (repository, pull): a second is refused by the database.
-   * `commit`: what got onto the branch, where GitHub made it. An abandoned one may still come to be 'landed': its push can
-   * arrive after its lease ran out and another holder read the branch without it. The same merge is the same commit: one
-   * that another process had begun, too, is on record once, as what landed, and else as abandoned. False: it had come to
-   * this end before.
+   * Settles an intent. The database allows 'landed' only once per (repository, pull). `commit`: the commit GitHub made.
+   * An abandoned intent can still become 'landed', because its push may arrive after its lease ran out. If two
+   * processes began the same merge, one intent is recorded as landed and the other as abandoned. False: it had this
+   * outcome already.
    */
   endLanding(
     intent: Intent,
     outcome: 'landed' | 'abandoned' | 'mismatch',
     commit?: CommitSha,
   ): Promise<boolean>
-  /** Intents without an outcome, oldest first. */
   openLandings(repository: RepositoryName): Promise<readonly Intent[]>
-  /** The newest intents of a pull request that were given up, for when it turns out to be merged. */
+  /** The newest abandoned intents, for when the pull request turns out to be merged. */
   abandonedLandings(repository: RepositoryName, pull: PullNumber): Promise<readonly Intent[]>
-  /** The recorded landing of a pull request, if the bot landed it. */
+  /** The recorded landing, if the bot landed this pull request. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
-  /** Which of these commits of a repository the bot brought onto a branch. */
+  /** Those of these commits that the bot put on a branch. */
   landedCommits(repository: RepositoryName, commits: readonly CommitSha[]): Promise<ReadonlySet<CommitSha>>
-  /** The pull requests that the bot merged as these commits; those that it did not are left out. */
+  /** The pull requests that the bot merged as these commits. */
   landedPulls(
     repository: RepositoryName,
     commits: readonly CommitSha[],

@@ -1,5 +1,4 @@
-// What is kept for people who look: where the App is installed, how each pull request stands and stood, what catalogs hold,
-// and when images were last seen. Nothing decides by it. Who writes has read it anyway; who reads asks nobody else.
+// Records for the web pages: installations, pull requests, catalogs and image checks. No decision depends on them.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { VerdictRecord } from './verdicts.ts'
@@ -7,13 +6,12 @@ import type { Severity } from '../findings/finding.ts'
 import type { ReasonCode, VerdictKind } from '../gate/verdict.ts'
 import type { PackageSummary, RecordedCatalog, RecordedPackage } from '../change/recorded-package.ts'
 
-/** A repository that the App is installed on, as GitHub listed it. */
 export interface ListedRepository {
   readonly repository: RepositoryName
   readonly installation: number
-  /** Anybody may read it on GitHub. Whatever else GitHub said, or did not say, is false. */
+  /** GitHub said that anyone may read it. False in doubt. */
   readonly isPublic: boolean
-  /** When GitHub said so, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly listedAt: number
 }
 
@@ -23,7 +21,7 @@ export interface ShownReason {
   readonly who?: readonly string[]
 }
 
-/** What a look at a pull request says of it. Text of others: escaped where it is shown. */
+/** The result of a look at a pull request. Escape its text for display. */
 export interface PullLook {
   readonly repository: RepositoryName
   readonly pull: PullNumber
@@ -35,14 +33,13 @@ export interface PullLook {
   readonly base: CommitSha
   readonly baseRef: string
   readonly config: string
-  /** When it was opened on GitHub, in milliseconds; absent where GitHub does not say. */
   readonly openedAt?: number
   readonly verdict: VerdictKind
   readonly reasons: readonly ShownReason[]
-  /** One line on each check: `validation: 1 error`. */
+  /** One line per check: `validation: 1 error`. */
   readonly checks: readonly string[]
   readonly approvals: readonly ShownApproval[]
-  /** Rules that found something, each once. */
+  /** Each rule with findings, once. */
   readonly findings: readonly { readonly rule: string; readonly severity: Severity }[]
   /** Milliseconds since the epoch. */
   readonly at: number
@@ -57,7 +54,7 @@ export interface ShownApproval {
   readonly at: string
 }
 
-/** How a pull request stands, as it was last looked at. Times are milliseconds since the epoch. */
+/** A pull request's latest state. Times are milliseconds since the epoch. */
 export interface PullRow extends Pick<
   PullLook,
   'pull' | 'title' | 'author' | 'draft' | 'head' | 'baseRef' | 'reasons' | 'checks' | 'approvals'
@@ -65,13 +62,13 @@ export interface PullRow extends Pick<
   readonly state: 'open' | 'closed' | 'merged'
   readonly verdict: VerdictKind
   readonly openedAt: number
-  /** Since when the verdict is what it is. */
+  /** Since when it has this verdict. */
   readonly since: number
   readonly lookedAt: number
   readonly endedAt?: number
 }
 
-/** A verdict that differed from the one before it. */
+/** A verdict that differs from the previous one. */
 export type VerdictChange = Pick<
   PullLook,
   'head' | 'base' | 'baseRef' | 'config' | 'verdict' | 'reasons' | 'checks' | 'at'
@@ -88,17 +85,17 @@ export interface MergedPull {
   readonly commit: CommitSha
   readonly begunAt: number
   readonly mergedAt: number
-  /** Grows with each merge. */
+  /** Increases with each merge. */
   readonly id: number
 }
 
-/** How many pull requests met a rule on a day. */
+/** How many pull requests a rule affected on a day. */
 export interface RuleDay {
   /** Days since the epoch, UTC. */
   readonly day: number
   readonly rule: string
   readonly severity: Severity
-  /** Who brought the change. */
+  /** Who made the change. */
   readonly owner: string
   readonly pulls: number
 }
@@ -109,7 +106,6 @@ export interface SeenImage {
   readonly seenAt: number
 }
 
-/** What is kept of a catalog beside its packages. */
 export interface CatalogRow extends RecordedCatalog {
   readonly packages: number
   readonly bundles: number
@@ -117,48 +113,45 @@ export interface CatalogRow extends RecordedCatalog {
 }
 
 export interface PageRecords {
-  /** Exactly these are installed now; others are forgotten. */
+  /** Replaces the list of installed repositories. */
   listRepositories(repositories: readonly ListedRepository[]): Promise<void>
   listedRepositories(): Promise<readonly ListedRepository[]>
 
   recordLook(look: PullLook): Promise<void>
-  /** The pull request is not open any more. Answers with the time at which it was opened, where it was on record as open. */
+  /** Records that the pull request is closed. Answers with its opening time if it was recorded as open. */
   recordEnd(
     repository: RepositoryName,
     pull: PullNumber,
     state: 'closed' | 'merged',
     at: number,
   ): Promise<number | undefined>
-  /** Of pull requests on record as open, those not named are not: nobody told when that was. */
+  /** Marks the recorded open pull requests not in `open` as closed, without a known time. */
   retainOpenPulls(repository: RepositoryName, open: readonly PullNumber[], at: number): Promise<void>
-  /** Open ones, by number. At most `most`. */
   openPullRows(repository: RepositoryName, most: number): Promise<readonly PullRow[]>
   pullRow(repository: RepositoryName, pull: PullNumber): Promise<PullRow | undefined>
-  /** Newest first. */
   verdictChanges(
     repository: RepositoryName,
     pull: PullNumber,
     most: number,
   ): Promise<readonly VerdictChange[]>
-  /** A verdict with its whole report: this one, or the newest. */
+  /** A verdict with its full report: this one, or the newest. */
   verdictReport(
     repository: RepositoryName,
     pull: PullNumber,
     of?: Pick<VerdictRecord, 'head' | 'base' | 'config'>,
   ): Promise<Pick<VerdictRecord, 'decidedAt' | 'report'> | undefined>
-  /** How many are open in each repository, by verdict; keys are lower-case `owner/name`. */
+  /** Open pull requests in each repository by verdict. Keys are lower-case `owner/name`. */
   countOpenPulls(): Promise<readonly { repository: string; verdict: VerdictKind; pulls: number }[]>
-  /** Newest first; of one repository or of all these. `before`: ids below this one. */
+  /** Newest first, for these repositories. `before`: ids below this one. */
   mergedPulls(
     repositories: readonly RepositoryName[],
     most: number,
     before?: number,
   ): Promise<readonly MergedPull[]>
   mergedPull(repository: RepositoryName, pull: PullNumber): Promise<MergedPull | undefined>
-  /** By day, newest first. */
   ruleDays(repository: RepositoryName, sinceDay: number): Promise<readonly RuleDay[]>
 
-  /** Makes a branch's catalogs exactly these. Without `packages`, those of a catalog stay as they are. */
+  /** Replaces a branch's catalogs. Without `packages`, a catalog keeps its own. */
   recordCatalogs(
     repository: RepositoryName,
     branch: string,
@@ -168,9 +161,8 @@ export interface PageRecords {
     }[],
   ): Promise<void>
   catalogRows(repository: RepositoryName): Promise<readonly CatalogRow[]>
-  /** Sorted by name. */
   packageSummaries(repository: RepositoryName, catalog: string): Promise<readonly PackageSummary[]>
-  /** Packages with stranded versions over all catalogs; at most some hundreds. */
+  /** Packages with stranded versions over all catalogs, at most some hundreds. */
   strandedPackages(
     repository: RepositoryName,
   ): Promise<readonly { readonly catalog: string; readonly package: PackageSummary }[]>

@@ -1,9 +1,8 @@
-// Which proxy of the operator's leads to an address: one answer for GitHub, git and registries, whose own ideas of NO_PROXY
-// differ. Pure: environment and address in, proxy out. Only https goes through a proxy: what is spoken without TLS is on this
-// machine, or the operator's own.
+// Selects the operator's proxy for an address, the same for GitHub, git and registries, which read NO_PROXY
+// differently. Pure. Only https uses a proxy: plain http stays on this machine or the operator's network.
 
 export interface Proxy {
-  /** `http://proxy.example:3128`: no user, no password. */
+  /** `http://proxy.example:3128`, without user or password. */
   readonly address: string
   readonly hostname: string
   readonly port: number
@@ -13,11 +12,11 @@ export interface Proxy {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** In this order; the first that says something counts. Programs disagree on which of the two cases goes first: this is curl's. */
+/** The first one set counts. Programs disagree on the order of upper and lower case; this is curl's. */
 export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'] as const
 const exceptionVariables = ['no_proxy', 'NO_PROXY'] as const
 
-/** Undefined: there directly. Throws an Error that names the variable, and not its value, when that is no proxy. */
+/** Undefined: connect directly. Throws an Error that names the variable, but not its value, if it isn't a proxy. */
 export function proxyFor(target: URL, environment: Environment): Proxy | undefined {
   if (target.protocol !== 'https:') return undefined
   const variable = proxyVariables.find((name) => (environment[name] ?? '') !== '')
@@ -29,7 +28,7 @@ export function proxyFor(target: URL, environment: Environment): Proxy | undefin
 }
 
 function parseProxy(text: string, variable: string): Proxy {
-  // A password in the words of an error would be in a log.
+  // Quoting the value would put a password into the log.
   const wrong = () =>
     new Error(`${variable} is not the address of a proxy: it must be http://HOST:PORT or https://HOST:PORT`)
   let url: URL
@@ -59,7 +58,7 @@ function parseProxy(text: string, variable: string): Proxy {
   }
 }
 
-/** `NO_PROXY`: `*`, names with everything below them, addresses; each may name a port. This machine is never behind a proxy. */
+/** `NO_PROXY`: `*`, names with their subdomains, addresses, each with an optional port. Loopback never uses a proxy. */
 function isExcepted(target: URL, exceptions: string): boolean {
   const hostname = target.hostname
     .toLowerCase()

@@ -1,20 +1,19 @@
-// Pull requests that were judged ready, and wait for a train to take them to their branch: a hint of whom to judge once more,
-// on top of what goes before them. Nobody lands by standing here.
+// Pull requests judged ready that wait for a train. A hint only: each is judged again before it lands.
 import type { PullNumber } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 
 export interface ReadyPull {
   readonly pull: PullNumber
-  /** What GitHub said when it was judged ready. */
+  /** As GitHub showed it at the judgment. */
   readonly snapshot: Snapshot
-  /** Milliseconds since the epoch, by the store's clock: since when it has waited, through all changes of its snapshot. */
+  /** Milliseconds since the epoch, by the store's clock. Changes of the snapshot don't reset it. */
   readonly readyAt: number
 }
 
 export interface ReadyPulls {
-  /** Written before anybody is told to look for it. */
+  /** Call this before telling a worker to look for it. */
   putReady(snapshot: Snapshot): Promise<void>
-  /** All that wait for a branch, whoever waits longest first. */
+  /** Longest waiting first. */
   readyPulls(repository: RepositoryName, branch: string): Promise<readonly ReadyPull[]>
   dropReady(repository: RepositoryName, pulls: readonly PullNumber[]): Promise<void>
 }

@@ -1,114 +1,95 @@
-// One repository's git content, in our own words: what the git floor offers to the rest.
-// Blobs are read, never checked out; no method takes a ref name that a pull request could choose.
+// One repository's git content. Blobs are read, never checked out; no method takes a ref name that a pull request could
+// choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 import type { CarriedCommits } from '../change/carried-commits.ts'
 import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 
 export type MergeResult =
-  /** `commit` is the merge commit that would land: parents (base, head), tree `tree`. */
+  /** The merge commit that would land: parents (base, head), tree `tree`. */
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
   /**
-   * `content`: both sides changed `paths`. `rename`: a clean merge would have followed a rename, which we do not (T14):
-   * `paths` is where the result would not be the plain one. `unrelated-histories`: no common commit, `paths` is empty.
+   * `content`: both sides changed `paths`. `rename`: a clean merge would follow a rename, which we don't (T14).
+   * `unrelated-histories`: no common commit, and `paths` is empty.
    */
   | {
       readonly kind: 'conflict'
       readonly paths: readonly string[]
       readonly reason?: 'content' | 'rename' | 'unrelated-histories'
     }
-  /** The head has nothing that the base lacks. */
+  /** The base contains the head. */
   | { readonly kind: 'nothing' }
 
 export type StageResult =
-  /** The commit is the tip of the temporary branch. */
   | { readonly kind: 'staged' }
-  /** A branch of that name holds another commit. It is left as it is. */
+  /** The branch holds another commit and stays as it is. */
   | { readonly kind: 'taken' }
   | RefusedPush
 
-/** The server refused (protection rules, permissions): nothing was changed. */
+/** The server refused (protection rules, permissions). Nothing changed. */
 export interface RefusedPush {
   readonly kind: 'refused'
-  /** One line, for people. */
   readonly reason: string
-  /** Git's summary and what the server said behind `remote: `, a line each, as it was indented. */
+  /** Git's summary and the server's `remote: ` lines, with their indentation. */
   readonly text: string
 }
 
 export type LandResult =
   | { readonly kind: 'landed' }
-  /** The base branch was not at `permit.landing.base` any more: nothing was changed, start again from the new base. */
+  /** The base branch has moved from `permit.landing.base`. Nothing changed; start again from the new base. */
   | { readonly kind: 'base-moved' }
   | RefusedPush
 
-/** What can be read of trees. */
 export type ReadTree = Pick<Repository, 'list' | 'entry' | 'read'>
 
 export interface Repository {
-  /** Brings `branch`'s tip and, if given, the pull request's head here. Rejects with a GitError when the server cannot be asked. */
+  /** Fetches `branch` and the pull request's head, if given. Rejects with a GitError when the server can't be asked. */
   fetch(branch: string, pull?: PullNumber): Promise<void>
-  /** Objects here are damaged, or lost, as somebody saw who reads beside us: the next fetch begins from nothing. Absent: nobody does. */
+  /** Reports damaged or lost objects, so that the next fetch starts from scratch. Absent: not supported. */
   distrust?(code: 'corrupt' | 'missing'): void
-  /** The tip of a branch as last fetched, or undefined when the branch does not exist. */
+  /** As last fetched. Undefined: the branch doesn't exist. */
   tip(branch: string): Promise<CommitSha | undefined>
-  /** The head of a pull request as last fetched. */
   pullHead(pull: PullNumber): Promise<CommitSha | undefined>
-  /**
-   * Merges `head` into `base` without a working tree and makes the merge commit that would land, the same
-   * object each time it is asked with the same arguments (author, dates and message are functions of them).
-   */
+  /** Makes the merge commit that would land, without a working tree. Equal arguments give the same commit. */
   merge(base: CommitSha, head: CommitSha, message: string): Promise<MergeResult>
   treeOf(commit: CommitSha): Promise<TreeSha>
   parentsOf(commit: CommitSha): Promise<readonly CommitSha[]>
-  /** A commit's message, as it was written. */
   messageOf(commit: CommitSha): Promise<string>
-  /**
-   * Brings here the merge that GitHub made of a pull request and its base by itself (`refs/pull/N/merge`): a by-product,
-   * for whatever base it was made on. Undefined when there is none.
-   */
+  /** Fetches GitHub's test merge (`refs/pull/N/merge`), whatever base it was made on. Undefined: there is none. */
   fetchTestMerge(pull: PullNumber): Promise<CommitSha | undefined>
-  /** True when `ancestor` is reachable from `commit` (equal counts). */
+  /** True when `ancestor` is reachable from `commit`, or equal. */
   contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>
-  /** The best common ancestors of two commits, sorted. Rejects with GitError when one of them is not here. */
+  /** Sorted. Rejects with GitError when a commit isn't here. */
   mergeBases(one: CommitSha, other: CommitSha): Promise<readonly CommitSha[]>
-  /**
-   * Whether `commit` lies on the chain of first parents that ends in `tip`: whether it may have been the tip itself, and
-   * was not brought in by a merge.
-   */
+  /** Whether `commit` is on the first-parent chain of `tip`, not brought in by a merge. */
   wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
-  /** The chain of first parents from `tip` down to, and without, what `since` contains: newest first, at most a thousand. */
+  /** First parents from `tip`, newest first, at most a thousand. Stops before what `since` contains. */
   firstParents(tip: CommitSha, since: CommitSha): Promise<readonly CommitSha[]>
-  /** What landing `head` on `base` makes reachable besides the tree, as far as it can be looked at in bounded time. */
+  /** What landing `head` on `base` makes reachable besides the tree, within bounded time. */
   carried(base: CommitSha, head: CommitSha): Promise<CarriedCommits>
-  /** Tree to tree, rename detection off, modes included, sorted by path. */
+  /** Without rename detection, with modes, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
-  /** Every file of a tree below `prefix` ('' for all), recursively, sorted by path. */
+  /** All files of a tree below `prefix` ('' for all), sorted by path. */
   list(tree: TreeSha, prefix?: string): Promise<readonly ListedEntry[]>
-  /** The blob at a path of a tree, or undefined. */
+  /** Undefined: there is no blob at this path. */
   entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
-  /** A blob's bytes. Rejects with GitError `missing` when the object is not here, `too-large` above `limit` bytes. */
+  /** Rejects with GitError `missing` when the object isn't here, `too-large` above `limit` bytes. */
   read(blob: BlobSha, limit?: number): Promise<Uint8Array>
   /**
-   * The one push to a base branch: moves it from exactly `permit.landing.base` to `permit.landing.commit`
-   * (compare-and-swap), or to `as`, a commit with the same parents and tree. Rejects with a GitError when the outcome is
-   * not known: resolve by reading, never by retrying (T39).
+   * The only push to a base branch: compare-and-swap from `permit.landing.base` to `permit.landing.commit`, or to `as`,
+   * with the same parents and tree. Rejects with a GitError when the outcome is unknown: read, never retry (T39).
    */
   land(permit: MergePermit, as?: CommitSha): Promise<LandResult>
   /**
-   * A landing train: one push that moves the base branch from exactly the first permit's base to exactly the last permit's
-   * commit (compare-and-swap), where each permit stands on the commit of the one before it. All of them land, or none.
-   * Rejects as land() does. Absent: pull requests land one by one.
+   * Lands a chain of permits by one compare-and-swap push, all or none. Rejects as land() does. Absent: pull requests
+   * land one by one.
    */
   landTogether?(permits: readonly MergePermit[]): Promise<LandResult>
-  /**
-   * Makes the landing's own temporary branch (gate/temporary-branch.ts) with `permit.landing.commit`, so that checks can be
-   * reported on it. Changes no branch that exists.
-   */
+  /** Makes the landing's temporary branch for check runs. Changes no existing branch. */
   stage(permit: MergePermit): Promise<StageResult>
   /**
-   * Deletes a temporary branch if its tip is exactly this commit (compare-and-swap). False: its tip is another one, and it
-   * stays. A branch that does not exist is fine. Rejects with a GitError for any other branch.
+   * Deletes a temporary branch if its tip is this commit (compare-and-swap). False: the tip differs, and the branch
+   * stays. A missing branch is fine. Rejects with a GitError for any other branch.
    */
   unstage(branch: string, commit: CommitSha): Promise<boolean>
 }

@@ -1,8 +1,8 @@
-// State: what must survive the process and has no table of its own. Losing it would lose work that is owed, or say
-// something twice. It has no expiry: whoever writes it says when it is of no use any more.
+// State that must survive the process and has no table of its own. Losing it loses owed work or repeats a message. It
+// has no expiry.
 import type { RepositoryName } from '../change/snapshot.ts'
 
-/** A kind of state, declared once for all that use it, by `defineState`. Values are JSON. */
+/** Declared once by `defineState`. Values are JSON. */
 export interface StateSpace<Value> {
   readonly kind: 'state'
   readonly name: string
@@ -11,9 +11,8 @@ export interface StateSpace<Value> {
 }
 
 /**
- * Declares a kind of state. `name` is what its rows are found by: it is never used for anything else. `version` is
- * raised when the shape changes; `read` makes a value of what was stored under this or an earlier version, and says
- * undefined of what is none.
+ * Declares a kind of state. `name` identifies its rows; don't reuse it. Raise `version` when the shape changes. `read`
+ * converts values of this or an earlier version; undefined means invalid.
  */
 export function defineState<Value>(
   name: string,
@@ -23,21 +22,18 @@ export function defineState<Value>(
 }
 
 export interface State {
-  /**
-   * A repository's state under a key; undefined when there is none. Rejects when there is one that this program cannot
-   * read: to go on as if there were none would lose it.
-   */
+  /** Undefined: no value. Rejects for an unreadable value, because continuing without it would lose it. */
   readState<Value>(
     space: StateSpace<Value>,
     repository: RepositoryName,
     key: string,
   ): Promise<Value | undefined>
-  /** All of these or, where it fails, none of them. */
+  /** Writes all of these or none. */
   writeState<Value>(
     space: StateSpace<Value>,
     repository: RepositoryName,
     values: ReadonlyMap<string, NoInfer<Value>>,
   ): Promise<void>
-  /** Forgets what the repository has in this space, except for what is under these keys. */
+  /** Deletes the repository's values in this space, except those under these keys. */
   retainState(space: StateSpace<unknown>, repository: RepositoryName, keys: readonly string[]): Promise<void>
 }

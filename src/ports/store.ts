@@ -1,5 +1,4 @@
-// The store: everything that one database remembers, as one object. Whoever works with it asks for the ports beside this
-// file that it uses. GitHub and git are the truth about repositories; the store is the truth about what we owe and did.
+// Everything that one database remembers. Its users ask only for the ports they need.
 import type { Cache } from './cache.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Jobs, QueueLength, Work } from './jobs.ts'

@@ -1,21 +1,21 @@
-// What happened in one job, and how long each part took, for who watches several of them: spans, in our own words.
+// Spans: what happened in one job, and how long each part took.
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 export interface Tracing {
-  /** Runs `work` as a part of whatever runs now. What it rejects with is passed on, and marks the span. */
+  /** Runs `work` as a child of the current span. A rejection marks the span and is passed on. */
   span<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>
-  /** Sends what is left. Never rejects: nobody waits for a collector. */
+  /** Sends what is left. Never rejects. */
   close(): Promise<void>
 }
 
-/** For who has no collector: it costs nothing. */
+/** For operation without a collector. */
 export const noTracing: Tracing = {
   span: (_name, _attributes, work) => work(),
   close: () => Promise.resolve(),
 }
 
-/** The same object, with a span around each call of these methods. */
+/** Wraps each call of these methods in a span. */
 export function traceCalls<T extends object>(
   of: T,
   called: string,

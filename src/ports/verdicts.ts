@@ -16,7 +16,7 @@ export interface VerdictRecord {
 }
 
 export interface Verdicts {
-  /** One row per (repository, pull, head, base, config): the last word on each. */
+  /** Keeps the latest verdict per (repository, pull, head, base, config). */
   recordVerdict(record: VerdictRecord): Promise<void>
   /** Newest first. */
   verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>

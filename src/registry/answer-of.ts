@@ -1,16 +1,15 @@
-// A registry's failure as the answer that checks judge: definite only where the registry itself was definite.
+// Maps a registry's failure to an answer: definite only if the registry was definite.
 import type { ImageAnswer } from '../checks/questions.ts'
 import { RegistryError } from './registry-error.ts'
 
-// Seconds after which asking again makes sense, where the registry does not say: outages pass in minutes,
-// what people must mend (certificates, our credentials) takes longer.
+// Seconds until a retry makes sense if the registry gives no `Retry-After`. Outages pass in minutes; certificates and
+// credentials take people longer to fix.
 const shortWait = 60
 const limitWait = 300
 const longWait = 600
-// What registries say is believed within bounds: 0 would be asked for ever, and some say years.
+// Bounds for what registries say: 0 would retry in a tight loop, and some registries say years.
 const [shortestWait, longestWait] = [5, 6 * 3600]
 
-/** Throws again what is not a RegistryError: that is our own fault. */
 export function answerOf(error: unknown): ImageAnswer {
   if (!(error instanceof RegistryError)) throw error
   const reason = error.message

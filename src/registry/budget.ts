@@ -1,10 +1,9 @@
-// How much of the world one pull request may make us ask: a registry that refuses after so many references and
-// hosts. Counts; what it lets through is asked by the registry behind it.
+// Limits how many registries and references one pull request can make us query.
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { Registry } from '../ports/registry.ts'
 
 export interface Budget {
-  /** Distinct registries. Each may cost DNS, a handshake and a token service of its choice. */
+  /** Distinct registries. Each may cost DNS, a handshake and a token service. */
   readonly hosts: number
   /** Distinct references. */
   readonly references: number
@@ -13,7 +12,7 @@ export interface Budget {
 // The largest packages name about 30 registries' worth of images in a few thousand references.
 const defaultBudget: Budget = { hosts: 50, references: 10_000 }
 
-/** The same registry for one pull request: what goes beyond the budget is unknown, and says why. */
+/** Answers `unknown` with a reason beyond the budget. */
 export function withBudget(registry: Registry, budget: Budget = defaultBudget): Registry {
   const hosts = new Set<string>()
   const references = new Set<string>()

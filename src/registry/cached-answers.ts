@@ -1,5 +1,5 @@
-// Remembers what registries said, in the store: digests for days (they cannot change, only vanish), tags for
-// minutes, bad news for a minute, unknown never. What one credential may see is not told to another.
+// Caches answers per credential: digests for days (they cannot change, only vanish), tags for minutes, failures for a
+// minute, unknown never.
 import { z } from 'zod'
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
@@ -13,24 +13,24 @@ export interface AnswerTtls {
   readonly negative: number
 }
 
-// A week: a digest stays what it is, but registries collect garbage. Tags and absences are what people are
-// changing while they look at their pull request.
+// Digests last a week because registries collect garbage. Tags and missing images change while people work on a pull
+// request.
 export const defaultTtls: AnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends Registry {
-  /** Asks the registry whatever is remembered, and remembers what it says now. */
+  /** Queries the registry even if an answer is cached, and caches the new one. */
   refresh(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
-  /** Remembers what is known of a reference from elsewhere, in place of what was remembered. */
+  /** Caches an answer known from elsewhere, replacing the cached one. */
   remember(reference: string, answer: ImageAnswer): Promise<void>
-  /** Many at once: one read of the cache, the rest asked of the registry, one write. In the order given. */
+  /** One cache read, one batch of queries, one cache write. Results are in the given order. */
   resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageAnswer[]>
 }
 
 export interface CacheOptions {
   readonly store: Cache
-  /** Who asks, for a reference's host: RegistryClient.identity. */
+  /** The identity behind a reference: RegistryClient.identity. */
   readonly identity: (reference: string) => Promise<string>
-  /** Anything else that answers depend on: `platforms` when they are asked for. */
+  /** Anything else that changes answers, such as `platforms`. */
   readonly variant?: string
   readonly lives?: AnswerTtls
 }
@@ -48,7 +48,7 @@ const imageAnswer = z.union([
     reason: z.string(),
   }),
 ])
-// The number is raised when what counts as an answer changes: old ones are never looked at again.
+// Raise the version when the meaning of an answer changes.
 const space = defineCache<ImageAnswer>('image-answers', {
   version: 2,
   read: (stored) => imageAnswer.safeParse(stored).data,
@@ -56,7 +56,7 @@ const space = defineCache<ImageAnswer>('image-answers', {
 
 export function cachedAnswers(registry: Registry, options: CacheOptions): CachedRegistry {
   const lives = options.lives ?? defaultTtls
-  // The same question asked again while it is under way.
+  // Deduplicates concurrent queries.
   const underWay = new Map<string, Promise<ImageAnswer>>()
 
   async function keyOf(reference: string): Promise<string> {
@@ -103,7 +103,7 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
     resolveAll,
     remember,
     async refresh(reference, signal) {
-      // Not shared with others who ask the same now: this one may be called off.
+      // Not shared with concurrent callers, because this caller may abort it.
       const answer = await registry.resolve(reference, signal)
       await remember(reference, answer)
       return answer
@@ -116,7 +116,7 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
   }
 }
 
-/** Seconds to remember an answer; undefined for answers that are none. */
+/** Seconds to cache an answer; undefined for answers that are not cached. */
 export function ttlOf(reference: string, answer: ImageAnswer, lives: AnswerTtls): number | undefined {
   switch (answer.kind) {
     case 'ok':
@@ -126,7 +126,7 @@ export function ttlOf(reference: string, answer: ImageAnswer, lives: AnswerTtls)
     case 'digest-mismatch':
     case 'unsupported':
       return lives.negative
-    // These cost no request, and depend on how we are set up.
+    // These cost no request and depend on our configuration.
     case 'malformed':
     case 'blocked':
     case 'unknown':

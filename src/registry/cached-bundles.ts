@@ -1,6 +1,5 @@
-// Remembers what bundle images hold, and what would come of installing them, in the store: by digest for days, under the
-// version of the reader. One pull tells both. Pulls few at a time, and only so many for one look at a pull request; the
-// next look finds these and goes on with the others.
+// Caches bundle contents and install outcomes by digest and reader version; one pull yields both. Each evaluation has a
+// pull budget, and the next one continues where it ended.
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -10,19 +9,19 @@ import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
 export interface BundleBudget {
-  /** Bundles that are pulled; what is remembered costs nothing. */
+  /** Bundles to pull; cached ones are free. */
   readonly pulls: number
-  /** Milliseconds from the first pull on, after which no other one is begun. */
+  /** Milliseconds after the first pull in which new pulls may start. */
   readonly time: number
-  /** Characters of all answers of one kind together: a look holds them in memory. */
+  /** Total characters of all answers of one kind, because an evaluation holds them in memory. */
   readonly held: number
 }
 
-// A hundred at four at a time take seconds where registries are near. Honest answers have a few thousand characters,
-// so that the last one is reached by tens of thousands of bundles.
+// A hundred pulls, four at a time, take seconds. Honest answers have a few thousand characters, so only tens of
+// thousands of bundles reach the limit.
 export const defaultBundleBudget: BundleBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
 
-/** One look's way of reading bundles. Rejects as RegistryClient.readBundle does: for our own faults only. */
+/** Reads bundles for one evaluation. Rejects as RegistryClient.readBundle does: for our own faults only. */
 export interface ReadBundles {
   readonly readBundle: (reference: string) => Promise<BundleAnswer>
   readonly readInstall: (reference: string) => Promise<BundleAnswer>
@@ -35,13 +34,13 @@ export interface CachedBundles {
 export interface CachedBundlesOptions {
   readonly clock: Clock
   readonly store: Cache
-  /** Pulls under way at once, over all looks: each may hold its layers, and has a process. */
+  /** Concurrent pulls over all evaluations: each holds its layers in memory and has a process. */
   readonly atOnce?: number
-  /** Milliseconds for one pull: a registry that drips must not keep the places of others. */
+  /** Milliseconds for one pull, so that a slow registry does not block others. */
   readonly slowest?: number
 }
 
-// What a bundle holds is as its reader made it: the version tells of its shape.
+// The reader's version covers the answer's shape.
 const space = defineCache<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
   read: (stored) => (isAnswer(stored, 'findings') ? stored : undefined),
@@ -75,10 +74,10 @@ const defaultAtOnce = 4
 const defaultSlowest = 120_000
 /** Seconds. */
 const nextLook = 2
-/** After a look that took all its time: others' turns come in between. */
+/** Lets other evaluations run after one that used all its time. */
 const slowLook = 30
 const slowRetry = 600
-/** An archive that is refused is refused again, but our limits may change, and so may the machine's load. */
+/** A rejected archive stays rejected unless our limits or the machine's load change. */
 const refusedLife = 3600
 
 export function cachedBundles(
@@ -86,7 +85,7 @@ export function cachedBundles(
   { clock, store, atOnce = defaultAtOnce, slowest = defaultSlowest }: CachedBundlesOptions,
 ): CachedBundles {
   const enter = gate(atOnce)
-  // The same bundle wanted by two looks, or for two reasons, is pulled once.
+  // Deduplicates concurrent pulls of the same bundle.
   const underWay = new Map<string, Promise<Both>>()
 
   async function pull(key: string, reference: string): Promise<Both> {
@@ -95,7 +94,7 @@ export function cachedBundles(
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling it takes longer than ${slowest / 1000} s`
       const slow = bothOf({ ...answer, reason, retryAfter: slowRetry })
-      // The one silence that is remembered: the same drip would be first in line at every look, and keep others out.
+      // Caches this timeout, or the same slow registry would be first in every evaluation and starve others.
       await remember(key, slow, slowRetry)
       return slow
     }
@@ -114,7 +113,7 @@ export function cachedBundles(
     let started: number | undefined
     const pulled = new Set<string>()
 
-    /** What may not be begun any more, and why. */
+    /** Why a pull may not start. */
     function refusal(key: string): Unknown | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
@@ -131,13 +130,13 @@ export function cachedBundles(
     ): (reference: string) => Promise<Answer | Unknown> {
       const withinMemory = holdingAtMost<Answer>(budget.held)
       return async (reference) => {
-        // The whole reference: who may see an image in one repository need not be able to in another.
+        // The key has the whole reference, because access to one repository does not imply access to another.
         const key = JSON.stringify([await client.identity(reference), reference])
         const remembered = (await store.getCached(answers, [key])).get(key)
         if (remembered !== undefined) return withinMemory(key, remembered)
         const leave = await enter()
         try {
-          // It may have come while this one waited.
+          // Another caller may have pulled it while this one waited.
           const running = underWay.get(key)
           if (running) return withinMemory(key, pick(await running))
           const told = pulled.has(key) ? (await store.getCached(answers, [key])).get(key) : undefined
@@ -161,7 +160,7 @@ export function cachedBundles(
   return { forOneLook }
 }
 
-/** Lets so many characters of answers through, each answer counted once. */
+/** Limits the total size of answers, counting each answer once. */
 function holdingAtMost<Answer>(most: number): (key: string, answer: Answer) => Answer | Unknown {
   const held = new Set<string>()
   let total = 0
@@ -184,7 +183,7 @@ function later(reason: string, retryAfter = nextLook): Unknown {
   return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 
-/** Seconds to remember an answer; undefined for answers that are none, and for tags, which move. */
+/** Seconds to cache an answer; undefined for unknown answers and for tags, which move. */
 function ttlOf(reference: string, answer: BundleAnswer): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
@@ -203,7 +202,7 @@ function ttlOf(reference: string, answer: BundleAnswer): number | undefined {
   }
 }
 
-/** Lets so many in at once, the others in the order in which they came; what it gives lets the next one in. */
+/** A first-in, first-out semaphore. Call the returned function to release. */
 function gate(places: number): () => Promise<() => void> {
   let free = places
   const waiting: (() => void)[] = []

@@ -1,5 +1,5 @@
-// What manifests, indexes and image configs may say: the fields of the OCI image specification (image-spec, manifest.md,
-// image-index.md, config.md) and of Docker's formats. A field that is missing here is one that nobody reads by its name.
+// Fields of manifests, indexes and image configs (OCI image-spec: manifest.md, image-index.md, config.md; Docker's
+// formats). A missing field is one that no reader uses by name.
 import type { Shape } from './strict-json.ts'
 
 const texts: Shape = { list: 'string' }
@@ -28,7 +28,6 @@ const descriptor: Shape = {
   },
 }
 
-/** Of every kind: which one a document is, is told by what it has. */
 export const manifestShape: Shape = {
   fields: {
     schemaVersion: 'integer',
@@ -39,7 +38,6 @@ export const manifestShape: Shape = {
     manifests: { list: descriptor },
     subject: descriptor,
     annotations,
-    // Schema 1.
     name: 'any',
     tag: 'any',
     architecture: 'any',

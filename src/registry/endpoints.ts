@@ -1,10 +1,9 @@
-// Where a reference is asked for: by the operator's rules its mirrors in order, then its own registry. Names to
-// hosts; asks nobody.
+// Maps a reference to the mirrors that the operator's rules name, in order, then its own registry.
 import type { ImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from './registry-error.ts'
 
 export interface Mirror {
-  /** The mirror's host, and what takes the prefix's place in the path: `mirror.example`, `mirror.example/quay`. */
+  /** The mirror's host and path, which replace the prefix: `mirror.example`, `mirror.example/quay`. */
   readonly location: string
   /** Default all. A mirror for digests only cannot move a tag. */
   readonly for?: 'all' | 'digests' | 'tags'
@@ -12,19 +11,19 @@ export interface Mirror {
   readonly namespaceQuery?: boolean
 }
 
-/** What the operator says of some references: a `[[registry]]` of registries.conf. */
+/** One `[[registry]]` of registries.conf. */
 export interface RegistryRule {
-  /** A host, or host and path up to a slash: `quay.io`, `quay.io/operatorhubio`; `*.example.com` for hosts below one. */
+  /** A host, optionally with a path (`quay.io`, `quay.io/operatorhubio`), or `*.example.com` for subdomains. */
   readonly prefix: string
-  /** What takes the prefix's place when no mirror has it; absent: the prefix itself. */
+  /** Replaces the prefix if no mirror has the image. Default: the prefix. */
   readonly location?: string
-  /** True: nothing of it is asked for anywhere. */
+  /** True blocks all requests for the prefix. */
   readonly blocked?: boolean
   readonly mirrors?: readonly Mirror[]
 }
 
 export interface Endpoint {
-  /** The name for credentials and for people: `docker.io`. */
+  /** The name in credentials and messages: `docker.io`. */
   readonly name: string
   /** Where connections go: `registry-1.docker.io`. */
   readonly host: string
@@ -35,8 +34,8 @@ export interface Endpoint {
 }
 
 /**
- * The places to ask, in order; the last is always the registry itself. Of several rules the one with the longest match
- * counts, alone. Throws a RegistryError `blocked` when that rule says so.
+ * The registry itself is last. Only the rule with the longest match counts. Throws a RegistryError `blocked` if that
+ * rule says so.
  */
 export function endpointsOf(
   reference: ImageReference,
@@ -70,7 +69,6 @@ export function endpointsOf(
   ]
 }
 
-/** How many characters of the name a prefix covers, at whole hosts and path components; 0 when it does not match. */
 function matchOf(name: string, prefix: string): number {
   if (!prefix.startsWith('*.')) return name === prefix || name.startsWith(`${prefix}/`) ? prefix.length : 0
   const suffix = prefix.slice(1)
@@ -90,7 +88,7 @@ function place(location: string, below: string): Pick<Endpoint, 'name' | 'host' 
   }
 }
 
-// docker.io itself is a web site.
+// docker.io itself is a website.
 function connectHost(host: string): string {
   return host === 'docker.io' ? 'registry-1.docker.io' : host
 }

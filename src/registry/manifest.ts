@@ -1,4 +1,3 @@
-// Manifests and indexes as documents: media types, type confusion, platforms. Pure text to data.
 import { configShape, manifestShape } from './document-shapes.ts'
 import { RegistryError } from './registry-error.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -10,8 +9,8 @@ export const mediaTypes = {
   dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
 } as const
 
-// All four, always, in one header: registries answer "not found", or convert the document into one with another
-// digest, when its own type is not listed.
+// All four types, always: if a type is not listed, registries answer "not found" or convert the document, which changes
+// its digest.
 export const acceptManifests = Object.values(mediaTypes).join(', ')
 
 const schema1 = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
@@ -49,22 +48,21 @@ export function isSchema1(mediaType: string): boolean {
   return schema1.test(mediaType)
 }
 
-/** A Content-Type without its parameters, in lower case. */
 export function bareMediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
 export interface ImageConfig {
   readonly labels: Readonly<Record<string, string>>
-  /** The digests of the layers' archives before their compression. */
+  /** The digests of the uncompressed layer archives. */
   readonly diffIds: readonly string[]
   /** Undefined when it does not say. */
   readonly platform?: Platform
 }
 
 /**
- * Reads a manifest that came with a Content-Type. Throws a RegistryError: `unsupported` for schema 1 and unknown
- * types, `bad-reply` for a document that contradicts its type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
+ * Throws a RegistryError: `unsupported` for schema 1 and unknown types, `bad-reply` for a document that contradicts its
+ * type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   const data = parseStrictJson(body, manifestShape)
@@ -82,7 +80,7 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
     throw badReply('it has the fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data) throw badReply('it can be read as an image of schema 1, too')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
-  // A document without any type of its own is OCI's by its shape (mediaType is optional there).
+  // mediaType is optional in OCI documents, so the shape decides.
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
   if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
     if (!Array.isArray(data['manifests'])) throw badReply('it is an index without a list of manifests')
@@ -102,15 +100,12 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
 /** `linux/amd64`, `linux/arm/v7`. */
 export function platformText(platform: Platform): string {
   const { os, architecture, variant } = platform
-  // arm64 has one variant that everyone means, written or not.
+  // arm64 has one variant in practice, written or not.
   const shown = variant === undefined || variant === '' || (architecture === 'arm64' && variant === 'v8')
   return shown ? `${os}/${architecture}` : `${os}/${architecture}/${variant}`
 }
 
-/**
- * Reads an image's config, which its digest vouches for. Throws a RegistryError `unsupported`: what is wrong with it will
- * not become better by waiting.
- */
+/** Throws a RegistryError `unsupported`, not a retryable one: the digest fixes these bytes. */
 export function parseConfig(body: Uint8Array): ImageConfig {
   try {
     const data = parseStrictJson(body, configShape)
@@ -124,12 +119,12 @@ export function parseConfig(body: Uint8Array): ImageConfig {
   }
 }
 
-/** Whether a digest is of a kind that container runtimes know and nobody can forge. */
+/** Whether the algorithm is one that container runtimes support and that is collision-resistant. */
 export function isStrongDigest(digest: string): boolean {
   return /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/.test(digest)
 }
 
-/** The platforms of an index, each once, attestations (`unknown/unknown`) left out. */
+/** Distinct platforms of an index, without attestations (`unknown/unknown`). */
 export function indexPlatforms(manifests: readonly IndexEntry[]): readonly string[] {
   const known = manifests.flatMap(({ platform }) =>
     platform && platform.os !== 'unknown' ? [platformText(platform)] : [],

@@ -1,5 +1,4 @@
-// The registry port over HTTP: what is behind a reference, and (for bundles) its content by digest.
-// A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
+// The registry port over HTTP. Registry failures are answers, not exceptions; "missing" requires two agreeing requests.
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { isAllowedRegistry } from '../checks/images/named-image.ts'
@@ -44,14 +43,14 @@ export interface RegistryOptions {
   readonly credentials?: readonly CredentialSource[]
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
-  /** The operator's mirrors, other locations and blocked registries. */
+  /** Mirrors, other locations and blocked registries. */
   readonly rules?: readonly RegistryRule[]
-  /** Hosts that not everybody can reach: what they hold is not for everybody either. */
+  /** Hosts with restricted access; their content is not public either. */
   readonly closedHosts?: readonly string[]
-  /** Hosts, or hosts and paths, whose content may be shown to everybody all the same. */
+  /** Hosts, optionally with a path, whose content may be shown publicly nevertheless. */
   readonly shown?: readonly string[]
   readonly limits?: Partial<TransportLimits & RetryPolicy>
-  /** True asks for the platforms too, which needs the manifest (and a single image's config) instead of a HEAD. */
+  /** True also fetches platforms, which requires the manifest (and a single image's config) instead of a HEAD. */
   readonly platforms?: boolean
   /** For tests: how names are resolved, chance (0 to 1), and undici's own way with HEAD. */
   readonly resolve?: Resolve
@@ -59,11 +58,11 @@ export interface RegistryOptions {
   readonly keepAliveAfterHead?: boolean
 }
 
-// What distribution and containers/image take at most (CVE-2020-1702).
+// The limit of distribution and containers/image (CVE-2020-1702).
 const manifestLimit = 4 * 1024 * 1024
 const configLimit = 4 * 1024 * 1024
 
-// Docker Hub counts a GET of a manifest as a pull, and takes no manifest that is none.
+// Docker Hub counts a manifest GET as a pull, and accepts only valid manifests.
 const meteredHosts: ReadonlySet<string> = new Set(['docker.io'])
 
 const manifestHeaders = { accept: acceptManifests }
@@ -81,7 +80,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
   const authorized = authorizedExchange(transport, tokens, options.credentials ?? [])
   const patience = { ...defaultRetryPolicy, ...definedOnly(limits) }
   const exchange = retryingExchange(authorized, patience, clock, options.random ?? Math.random)
-  // Hosts whose HEAD contradicted their GET: not asked by HEAD again while we live.
+  // Hosts whose HEAD contradicted their GET. They get no more HEADs in this process.
   const brokenHead = new Set<string>()
 
   async function get(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
@@ -93,7 +92,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       const digest = digestOf(reply.body, wanted)
       const contentType = bareMediaType(reply.headers.get('content-type')?.[0])
       if (wanted !== undefined && digest !== wanted) {
-        // A page of a proxy is no wrong image: it says nothing of the image at all.
+        // A proxy's error page says nothing about the image.
         if (!isManifestType(contentType))
           throw new RegistryError(
             'bad-reply',
@@ -104,26 +103,26 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       }
       const said = strongDigestIn(reply)
       const isVouchedFor = wanted !== undefined || (said !== undefined && said === digestOf(reply.body, said))
-      // Whoever asks by tag is given that digest, and asks for it next.
+      // A caller with a tag gets this digest and asks for it next.
       if (!isVouchedFor && said !== undefined)
         throw new RegistryError('bad-reply', `${endpoint.name} calls the bytes that it serves ${said}`)
       try {
         const manifest = parseManifest(reply.body, contentType)
         return { manifest, digest, bytes: reply.body, mediaType: manifest.mediaType }
       } catch (error) {
-        // Bytes that a digest vouches for will not become better by waiting.
+        // Bytes that match their digest will not change on retry.
         if (isVouchedFor && error instanceof RegistryError && error.code === 'bad-reply')
           throw new RegistryError('unsupported', error.message, { cause: error })
         throw error
       }
     }
-    // A mismatch blames the image for good, so one bad transfer is not enough for it.
+    // A mismatch is a permanent verdict on the image, so one bad transfer is not enough.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
     if (!fetched) throw otherBytes(endpoint, wanted ?? '')
     return fetched
   }
 
-  /** What answers the whole of a question: no part of it, no "accepted". */
+  /** Rejects partial content and "accepted". */
   async function plainReply(request: RegistryRequest, kind: RequestKind): Promise<Reply> {
     const reply = await exchange(request, kind)
     if (reply.status === 200) return reply
@@ -165,12 +164,12 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     }
   }
 
-  /** Rejects when a HEAD finds what a GET did not, or nobody knows. */
+  /** Rejects if a HEAD contradicts the GET's 404, or is inconclusive. */
   async function confirmMissing(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
     try {
       await head(endpoint, reference, signal)
     } catch (error) {
-      // Those who do not answer HEAD have answered GET.
+      // Registries that do not support HEAD have answered GET.
       const silent: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
       if (error instanceof RegistryError && silent.includes(error.code)) return
       throw error
@@ -178,7 +177,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     throw new RegistryError('server', `${endpoint.name} answers HEAD as if it had it, and GET with 404`)
   }
 
-  /** By HEAD where a GET counts as a pull. The manifest is not seen: only for registries that take none but good ones. */
+  /** Uses HEAD where a GET counts as a pull. Only for registries that accept valid manifests only. */
   async function askSparingly(
     endpoint: Endpoint,
     reference: ImageReference,
@@ -243,13 +242,13 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       checkTransfer(reply, endpoint)
       return undefined
     }
-    // More bytes or fewer than the manifest says, or others: for good, so one bad transfer is not enough for it.
+    // A wrong size or digest is a permanent verdict, so one bad transfer is not enough.
     const found = (await fetchOnce()) ?? (await fetchOnce())
     if (!found) throw otherBytes(endpoint, `${digest} of ${size} bytes`)
     return found
   }
 
-  /** Mirrors first; whatever goes wrong there, the registry itself has the last word. */
+  /** Tries mirrors first; the registry itself decides if they fail. */
   async function everywhere<Result>(
     reference: ImageReference,
     work: (endpoint: Endpoint) => Promise<Result>,
@@ -298,13 +297,12 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       try {
         endpoints = endpointsOf(reference, options.rules ?? [])
       } catch {
-        // Blocked, which resolve() tells, and which is not remembered.
         return 'blocked'
       }
       const identities: string[] = []
       for (const { name, repository } of endpoints) {
         const place = name === reference.host ? '' : `${name} `
-        // What is wrong with a credential is told by resolve(); a mirror's leaves the registry's own as it is.
+        // resolve() reports a bad credential; a mirror's does not affect the registry's own.
         const identity = await findCredential(options.credentials ?? [], name, repository).then(
           credentialIdentity,
           () => 'unreadable',
@@ -325,7 +323,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
         }
         return true
       } catch {
-        // Blocked, or credentials that cannot be read: nobody knows who we would be.
+        // Blocked, or unreadable credentials: the identity is unknown.
         return false
       }
     },
@@ -344,7 +342,7 @@ function manifestRequest(
   reference: ImageReference,
   signal: AbortSignalLike | undefined,
 ) {
-  // The digest wins where both are written; nothing written means latest.
+  // A digest takes precedence over a tag; the default is latest.
   const path = `manifests/${reference.digest ?? reference.tag ?? 'latest'}`
   return { endpoint, method, path, headers: manifestHeaders, bodyLimit: manifestLimit, redirects: 3, signal }
 }
@@ -366,7 +364,7 @@ function otherBytes(endpoint: Endpoint, wanted: string): RegistryError {
   )
 }
 
-/** Throws for bytes that may have become others on their way: nothing is said of the image by them. */
+/** Throws if the bytes may have changed in transit, so that the image is not blamed. */
 function checkTransfer({ headers }: Reply, { name }: Endpoint): void {
   const encoding = headers.get('content-encoding')?.[0] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity')
@@ -374,7 +372,7 @@ function checkTransfer({ headers }: Reply, { name }: Endpoint): void {
       'bad-reply',
       `${name} answered in the encoding "${encoding}", which nobody asked for`,
     )
-  // Only the end of the connection says that these are all.
+  // Only the end of the connection marks the end of the body.
   if (!headers.get('content-length') && !headers.get('transfer-encoding'))
     throw new RegistryError('network', `${name} closed the connection, perhaps before all bytes had come`)
 }

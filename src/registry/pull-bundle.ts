@@ -1,5 +1,5 @@
-// A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a process of its own within limits.
-// Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
+// Pulls a bundle or catalog image by digest and unpacks it in a separate process within limits. Writes nothing to disk,
+// runs nothing of the image, and requests no URL that it names.
 import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -11,10 +11,10 @@ import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpa
 import { inUnpackProcess } from './unpack/unpack-processes.ts'
 
 export interface PulledBundle {
-  /** Of what the reference names: the index, where it is one. */
+  /** Of what the reference names: an index if it is one. */
   readonly digest: string
   readonly labels: Readonly<Record<string, string>>
-  /** Below `manifests/`, `metadata/` and `tests/`; charts lie elsewhere, and are listed with `directories`. */
+  /** Files below `manifests/`, `metadata/` and `tests/`. Charts are elsewhere and are listed with `directories`. */
   readonly files: BundleFiles
 }
 
@@ -28,7 +28,7 @@ export interface PullLimits {
 }
 
 const mebibyte = 1024 * 1024
-/** Read before the labels say what the image is. */
+/** Applies before the labels say what the image is. */
 const largestConfig = 4 * mebibyte
 
 // The largest bundles of public catalogs have three layers and 2 MiB.
@@ -39,7 +39,9 @@ export const defaultPullLimits: PullLimits = {
   unpack: defaultUnpackLimits,
 }
 
-/** Catalog images carry opm and its cache beside a catalog of hundreds of megabytes: for people who pull their own. */
+/**
+ * Catalog images carry opm and its cache beside hundreds of megabytes of catalog. Only for users who pull their own.
+ */
 const catalogPullLimits: PullLimits = {
   ...defaultPullLimits,
   compressed: 1024 * mebibyte,
@@ -54,10 +56,10 @@ const catalogPullLimits: PullLimits = {
   },
 }
 
-// opm reads these whatever the labels say.
+// opm reads these regardless of the labels.
 const bundleDirectories = ['manifests', 'metadata', 'tests']
 
-/** Where a catalog image says that its catalog lies. */
+/** The label with the catalog's directory. */
 const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
 
 export interface PullOptions {
@@ -66,7 +68,7 @@ export interface PullOptions {
   readonly signal?: AbortSignalLike
 }
 
-/** Rejects with a RegistryError; `unsupported` and `digest-mismatch` speak of the image itself. */
+/** Rejects with a RegistryError; `unsupported` and `digest-mismatch` concern the image itself. */
 export function pullBundle(
   registry: RegistryClient,
   text: string,
@@ -79,7 +81,7 @@ export function pullBundle(
   return pullFiles(registry, text, () => content, options.signal)
 }
 
-/** The same for an image that may be a bundle or a catalog, as its labels say: `files` are those of either. */
+/** Like pullBundle(), for an image that may be a bundle or a catalog, depending on its labels. */
 export function pullBundleOrCatalog(
   registry: RegistryClient,
   text: string,
@@ -94,7 +96,7 @@ export function pullBundleOrCatalog(
   return pullFiles(registry, text, content, signal)
 }
 
-/** The files below directories of a catalog image: those of its catalog, and its cache. */
+/** The files of a catalog image's catalog and cache directories. */
 export async function pullCatalogFiles(
   registry: RegistryClient,
   text: string,
@@ -105,7 +107,7 @@ export async function pullCatalogFiles(
   return (await pullFiles(registry, text, () => content, signal)).files
 }
 
-/** The directory that the label names, without slashes around it; undefined for what is no catalog image. */
+/** The directory that the label names, without surrounding slashes; undefined if the image is not a catalog. */
 export function catalogDirectory(labels: PulledBundle['labels']): string | undefined {
   const named = labels[catalogLabel]
   if (named === undefined) return undefined
@@ -115,7 +117,6 @@ export function catalogDirectory(labels: PulledBundle['labels']): string | undef
   return directory.join('/')
 }
 
-/** What of an image is wanted, and how much of it may come. */
 interface WantedContent {
   readonly directories: readonly string[]
   readonly limits: PullLimits
@@ -131,7 +132,6 @@ async function pullFiles(
   return { digest, labels, files: await unpackInProcess(layers, wanted.directories, wanted.limits) }
 }
 
-/** A bundle image as what is found in it. Rejects as pullBundle() does; what is wrong inside is part of the reading. */
 export async function pullReading(
   registry: RegistryClient,
   text: string,
@@ -176,7 +176,6 @@ async function pullLayers(
   return { digest, labels, layers: packed, wanted }
 }
 
-/** Unpacks in a process of its own, which is ended when it takes too long or too much. */
 export async function unpackInProcess(
   layers: readonly PackedLayer[],
   directories: readonly string[],
@@ -187,7 +186,7 @@ export async function unpackInProcess(
   return result.files
 }
 
-/** Unpacks and reads there: YAML of strangers is no better than their archives. */
+/** Parses in the process too, because the YAML is as untrusted as the archive. */
 async function readInProcess(
   layers: readonly PackedLayer[],
   labels: PulledBundle['labels'],
@@ -208,7 +207,7 @@ async function findImage(
 ): Promise<{ readonly digest: string; readonly image: Image }> {
   const top = await registry.fetchManifest(reference, signal)
   let found = top
-  // An index in an index is legal; one more is a game.
+  // An index within an index is legal; deeper nesting is abuse.
   for (let depth = 0; found.manifest.kind === 'index'; depth += 1) {
     if (depth === 2) throw refused('it is an index within an index within an index')
     const { digest } = chooseImage(found.manifest.manifests)
@@ -217,8 +216,8 @@ async function findImage(
   return { digest: top.digest, image: found.manifest }
 }
 
-// Bundles are files, the same for all: linux/amd64 where there is a choice. Where several images could be taken for that,
-// readers do not agree which: the first, the last, the one without a variant, or what its config says of itself.
+// Bundles are the same for all platforms, so prefer linux/amd64. Ambiguous choices are rejected because readers
+// disagree: first, last, without variant, or by config.
 function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
   const matching = images.filter(mayBeChosen)
@@ -229,7 +228,7 @@ function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
   return chosen
 }
 
-/** As Go's clients name platforms: other letters and old names count, and so does what names none. */
+/** Matches as Go's clients do: any case, old names, and entries without a platform. */
 function mayBeChosen({ platform }: IndexEntry): boolean {
   if (platform === undefined) return true
   const [os, architecture] = [platform.os.toLowerCase(), platform.architecture.toLowerCase()]

@@ -1,4 +1,3 @@
-// A bundle image as an answer: pulled, read and judged. What a registry or an archive does wrong is part of it.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import { answerOf } from './answer-of.ts'

@@ -1,5 +1,4 @@
-// The operator's registries.conf, as podman and skopeo read it (containers-registries.conf(5), version 2): mirrors,
-// other locations, blocked registries. Reads what the operator gave; never looks at a repository's content.
+// Parses the operator's registries.conf as podman and skopeo do (containers-registries.conf(5), version 2).
 import { readdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -10,11 +9,11 @@ import type { RegistryRule } from './endpoints.ts'
 import { RegistryError } from './registry-error.ts'
 
 export interface ConfiguredRegistry extends RegistryRule {
-  /** Hosts that are spoken to without TLS (`insecure = true`). */
+  /** Hosts to reach without TLS (`insecure = true`). */
   readonly plainHttp: readonly string[]
   /**
-   * Hosts that the operator sends us to: mirrors, locations that are not the prefix, and what is called insecure. They
-   * may be at private addresses; a registry that is merely spoken of may not.
+   * Hosts that the operator configures: mirrors, replaced locations and insecure hosts. Only these may have private
+   * addresses.
    */
   readonly named: readonly string[]
 }
@@ -37,8 +36,8 @@ const file = z.looseObject({ registry: z.array(registry).default([]) })
 const usage = { all: 'all', 'digest-only': 'digests', 'tag-only': 'tags' } as const
 
 /**
- * Takes the text of a registries.conf. Throws a RegistryError `malformed` that names the file for text that is no TOML,
- * for keys and values that registries do not have, for a prefix that is there twice, and for the old version 1.
+ * Throws a RegistryError `malformed` that names the file for invalid TOML, unknown keys and values, duplicate prefixes
+ * and the old version 1.
  */
 export function parseRegistriesConf(text: string, name: string): readonly ConfiguredRegistry[] {
   const data = parseToml(text, name)
@@ -90,9 +89,9 @@ export function parseRegistriesConf(text: string, name: string): readonly Config
 }
 
 /**
- * Reads the file that `REGISTRIES_CONF` names, or those that podman and skopeo read: the user's or else the machine's,
- * and the `registries.conf.d` beside each. Later files win for the prefixes they name. No file is no rules.
- * Rejects with a RegistryError for a named file that is not there, and for one that cannot be used.
+ * Reads the file that `REGISTRIES_CONF` names, or the user's or else the machine's, with the `registries.conf.d` beside
+ * each. Later files win. Rejects with a RegistryError for a named file that is missing, and for one that cannot be
+ * used.
  */
 export async function readRegistriesConf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -123,12 +122,11 @@ export async function readRegistriesConf(
   return [...rules.values()]
 }
 
-// Where people put a registry of their own. Link-local addresses are not among them: no mirror lives where a cloud
-// hands out its keys.
+// Private ranges for internal registries. Link-local is excluded because cloud metadata services there return keys.
 const privateAddresses = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
 const loopbackAddresses = ['127.0.0.0/8', '::1/128']
 
-/** What the file opens in the egress policy. Nothing but the hosts that it names itself, at private addresses. */
+/** Allows only the hosts that the file names, at private addresses. */
 export function egressOf(
   rules: readonly ConfiguredRegistry[],
 ): Required<Pick<EgressOptions, 'plainHttp' | 'internal'>> {

@@ -1,5 +1,4 @@
-// How this machine's operator wants registries to be asked, from the environment: credentials, mirrors, and what the
-// egress policy opens or closes. One reading for the App and the command line.
+// Reads the operator's registry settings (credentials, mirrors, egress) from the environment, for the App and the CLI.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCredentials } from './auth/credential-files.ts'
@@ -15,8 +14,9 @@ export type RegistryAccess = Required<
 
 /**
  * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES`,
- * `SHOWN_REGISTRIES`, `REGISTRY_CERTIFICATES`, `HTTPS_PROXY`, `NO_PROXY` and `REGISTRY_PROXY`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
- * variable or file when one cannot be used: to go on without it would blame authors for what is not theirs.
+ * `SHOWN_REGISTRIES`, `REGISTRY_CERTIFICATES`, `HTTPS_PROXY`, `NO_PROXY` and `REGISTRY_PROXY`. `insecure` lists local
+ * hosts to reach by plain HTTP. Rejects with an error that names the unusable variable or file, because going on would
+ * blame authors for it.
  */
 export async function readRegistryAccess(
   environment: Readonly<Record<string, string | undefined>>,
@@ -28,7 +28,7 @@ export async function readRegistryAccess(
   }
 }
 
-/** The same without any credential: for those who have others. */
+/** Like readRegistryAccess(), without credentials. */
 export async function readRegistryWays(
   environment: Readonly<Record<string, string | undefined>>,
   insecure: readonly string[] = [],
@@ -59,7 +59,7 @@ export async function readRegistryWays(
 
 const ways = ['address', 'name', 'off'] as const
 
-/** `HTTPS_PROXY` and `NO_PROXY` say which proxy, `REGISTRY_PROXY` how it is used for registries. */
+/** `HTTPS_PROXY` and `NO_PROXY` select the proxy, `REGISTRY_PROXY` how registries use it. */
 function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pick<EgressOptions, 'proxy'> {
   const said = environment['REGISTRY_PROXY'] || 'address'
   const by = ways.find((way) => way === said)
@@ -67,7 +67,7 @@ function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pic
     throw new RegistryError('malformed', `REGISTRY_PROXY must be one of ${ways.join(', ')}`)
   if (by === 'off') return {}
   try {
-    // Now, and not at the first registry: a proxy that cannot be used stops the start.
+    // Fails at startup if the proxy cannot be used, not at the first request.
     proxyFor(new URL('https://registry.example'), environment)
   } catch (cause) {
     throw new RegistryError(
@@ -79,7 +79,7 @@ function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pic
   return { proxy: { by, to: (url) => proxyFor(url, environment) } }
 }
 
-/** `registry.internal=10.0.0.5/32`, comma-separated; a host may come more than once. */
+/** `registry.internal=10.0.0.5/32`, comma-separated; a host may repeat. */
 function internalRegistries(text: string): Record<string, readonly string[]> {
   const found: Record<string, readonly string[]> = {}
   for (const entry of list(text)) {

@@ -1,24 +1,20 @@
-// The one error class of the registry floor. Inside the floor it carries what went wrong on the way to a
-// registry; resolve() turns it into an answer, so it leaves the floor only from methods that promise content.
+// The registry folder's only error class. resolve() turns it into an answer; methods that return content throw it.
 
 export type RegistryErrorCode =
-  /** The egress policy forbids the request: a scheme, a name, an address, a port, a redirect. */
+  /** The egress policy forbids the scheme, name, address, port or redirect. */
   | 'blocked'
   | 'dns'
   | 'tls'
   | 'timeout'
   | 'network'
-  /** More bytes than allowed. */
   | 'too-large'
-  /** Our own credentials cannot be read, or the registry does not take them. */
+  /** Our credentials cannot be read, or the registry rejects them. */
   | 'credentials'
-  /** Anonymous, or not entitled: the registry does not say whether the thing exists. */
   | 'private'
   | 'rate-limited'
   | 'server'
-  /** The bytes are not those that the digest names. */
+  /** The bytes do not match the digest. */
   | 'digest-mismatch'
-  /** The registry's document is not what the protocol says. */
   | 'bad-reply'
   | 'missing'
   | 'malformed'
@@ -28,13 +24,11 @@ export type RegistryErrorCode =
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
   readonly code: RegistryErrorCode
-  /** True when asking again later may help. */
   readonly retryable: boolean
-  /** Seconds that the registry asked us to wait, where it did. */
+  /** Seconds from the registry's `Retry-After`. */
   readonly retryAfter: number | undefined
-  /** Of the HTTP reply behind it, where there was one. */
   readonly status: number | undefined
-  /** What the reply said it was: a page of a proxy says nothing of an image. */
+  /** Lets callers recognize a proxy's page, which says nothing about the image. */
   readonly contentType: string | undefined
 
   constructor(

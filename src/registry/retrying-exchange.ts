@@ -1,5 +1,5 @@
-// Exchanges that are repeated where that can help: back-off, Retry-After, a window per host and kind of request,
-// and no queue of attempts at a host that was found dead a moment ago.
+// Retries with back-off and Retry-After, limits concurrency per host and request kind, and skips hosts that just
+// failed.
 import type { Clock } from '../ports/clock.ts'
 import { adaptiveWindow, type AdaptiveWindow, type WindowLimits } from './transport/adaptive-window.ts'
 import type { AuthorizedExchange, RegistryRequest } from './auth/authorized-exchange.ts'
@@ -10,13 +10,13 @@ import type { Reply } from './transport/transport.ts'
 export interface RetryPolicy {
   /** Attempts in all. Default 4. */
   readonly attempts: number
-  /** Milliseconds before the second attempt; doubles with each, with up to half as much again at random. Default 500. */
+  /** Milliseconds before the second attempt; doubles each time, plus up to 50% jitter. Default 500. */
   readonly backOff: number
-  /** The longest that one wait may be, in seconds; a registry that asks for more is left alone. Default 60. */
+  /** The longest wait, in seconds; if a registry asks for more, do not retry. Default 60. */
   readonly longestWait: number
-  /** How many requests of a kind may be under way to a host. Default from 8 to 64. */
+  /** Concurrent requests of a kind to a host. Default from 8 to 64. */
   readonly window: WindowLimits
-  /** Windows of registries that are known to be touchy. Default quay.io from 4. */
+  /** Windows for registries with strict rate limits. Default: quay.io from 4. */
   readonly windows: Readonly<Record<string, WindowLimits>>
 }
 
@@ -28,13 +28,13 @@ export const defaultRetryPolicy: RetryPolicy = {
   windows: { 'quay.io': { start: 4, most: 32 } },
 }
 
-/** Uploads are steps of a session: a step that failed is never repeated, the session is begun anew by who knows how. */
+/** Upload steps are never retried one by one; the caller restarts the session. */
 export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
-/** Resolves with a 2xx reply, rejects with a RegistryError that says what every other one means. */
+/** Resolves with a 2xx reply; rejects with a RegistryError for every other one. */
 export type RetryingExchange = (request: RegistryRequest, kind: RequestKind) => Promise<Reply>
 
-// A host that could not be reached by one request is not tried by the hundreds behind it.
+// Milliseconds in which an unreachable host gets no further requests.
 const deadFor = 15_000
 
 export function retryingExchange(
@@ -78,12 +78,12 @@ export function retryingExchange(
       })
       if (failure.reply) return failure.reply
       const { error } = failure
-      // A HEAD that fails at the server gets its second opinion from GET at once, not from more HEADs.
+      // A HEAD that fails at the server falls back to GET at once.
       const isOnce = kind === 'upload' || (kind === 'head' && error.code === 'server')
       const repeats = error.retryable && !isOnce && !failure.final
       const wait = error.retryAfter === undefined ? pauseAfter(error, attempt) : error.retryAfter * 1000
       if (!repeats || attempt >= patience.attempts || wait > patience.longestWait * 1000) {
-        // One upload that broke says nothing of the host: large bodies are cut off by proxies.
+        // One broken upload says nothing about the host: proxies cut off large bodies.
         if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final && kind !== 'upload')
           dead.set(endpoint.host, { until: clock.now() + deadFor, error })
         throw error

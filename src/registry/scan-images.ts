@@ -1,5 +1,4 @@
-// Looks up every reference of a catalog: with progress, a summary by registry, and a way to go on where an
-// earlier run stopped. Works through any Registry; prints nothing.
+// Resolves every reference of a catalog, with progress, a summary by registry, and resumption of an earlier run.
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -7,11 +6,11 @@ import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 
 export interface ScanOptions {
   readonly clock: Clock
-  /** Lookups under way at once, over all registries; each registry has its own window besides. Default 64. */
+  /** Concurrent lookups over all registries; each registry also has its own window. Default 64. */
   readonly concurrency?: number
-  /** Answers of an earlier run: those that were definite are taken over, the others asked again. */
+  /** Answers of an earlier run: definite ones are reused, the others resolved again. */
   readonly earlier?: ReadonlyMap<string, ImageAnswer>
-  /** Called for each answer, in the order in which they come: write them down, and a killed run can be resumed. */
+  /** Called for each answer as it arrives; record them to resume a killed run. */
   readonly onAnswer?: (reference: string, answer: ImageAnswer) => void
   /** Called at most every `progressEvery` milliseconds (default 1,000), and once at the end. */
   readonly onProgress?: (progress: ScanProgress) => void
@@ -22,17 +21,16 @@ export interface ScanOptions {
 export interface ScanProgress {
   readonly done: number
   readonly total: number
-  /** Lookups per second since the start, taken-over answers not counted. */
+  /** Lookups per second since the start, without reused answers. */
   readonly rate: number
-  /** Seconds until the end at that rate; undefined until something is known. */
+  /** Estimated seconds left; undefined until known. */
   readonly remaining: number | undefined
 }
 
 export interface ScanReport {
   readonly answers: ReadonlyMap<string, ImageAnswer>
-  /** By host, most references first. References that name no host are under ''. */
+  /** Sorted by reference count, descending. References without a host are under ''. */
   readonly registries: readonly RegistrySummary[]
-  /** False when the scan was called off before its end. */
   readonly complete: boolean
 }
 
@@ -108,7 +106,7 @@ function summarize(answers: ReadonlyMap<string, ImageAnswer>): readonly Registry
     .sort((a, b) => b.total - a.total || (a.host < b.host ? -1 : 1))
 }
 
-/** The same references, host by host in turn: a slow registry does not hold up the others behind it. */
+/** Alternates between hosts, so that a slow registry does not delay the others. */
 export function interleaveHosts(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {

@@ -1,9 +1,9 @@
-// JSON that all readers read alike, by a shape that names the fields. Go takes a key for a field whatever its case, and of
-// several the last; others take the first, or the exact one: two images behind one digest. Such documents are refused.
+// JSON parsed by a shape that names its fields. Go ignores the case of keys and takes the last duplicate; others take
+// the first or the exact one, so one digest could mean two images. Such documents are rejected.
 import { RegistryError } from './registry-error.ts'
 import { oncePer } from '../findings/once.ts'
 
-/** What a document may say. `any` is what nobody here reads; null counts as absent everywhere, as it does for Go. */
+/** `any` is for fields that no reader uses; null counts as absent everywhere, as in Go. */
 export type Shape =
   | 'string'
   | 'integer'
@@ -11,20 +11,20 @@ export type Shape =
   | 'bytes'
   | 'any'
   | { readonly list: Shape }
-  /** Keys of the author's choice, in any case. */
+  /** Arbitrary keys. */
   | { readonly map: Shape }
   | { readonly fields: Readonly<Record<string, Shape>> }
 
-// Go's own is 10,000; documents of registries have six.
+// Go's limit is 10,000; registry documents need six.
 const deepest = 100
 
-/** The document without its nulls. Throws a RegistryError `bad-reply` for what is no JSON, ambiguous, or of another shape. */
+/** The document without nulls. Throws a RegistryError `bad-reply` for invalid or ambiguous JSON, or another shape. */
 export function parseStrictJson(body: Uint8Array, shape: Shape): Record<string, unknown> {
   let text: string
   try {
-    // A byte order mark is not passed over: JSON has none, and Go refuses it.
+    // JSON has no byte order mark, and Go rejects it.
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-    // The grammar is the platform's to check; what is read below is known to follow it.
+    // JSON.parse checks the grammar; the code below relies on that.
     JSON.parse(text)
   } catch (cause) {
     throw new RegistryError('bad-reply', 'its document is not JSON', { cause })
@@ -35,7 +35,7 @@ export function parseStrictJson(body: Uint8Array, shape: Shape): Record<string, 
   return data as Record<string, unknown>
 }
 
-/** As encoding/json compares keys: the long s is an s to it, the Kelvin sign a k. */
+/** Folds keys as encoding/json does: the long s equals s, the Kelvin sign equals k. */
 function foldedKey(key: string): string {
   return key.toUpperCase().toLowerCase()
 }
@@ -75,7 +75,7 @@ class Reader {
       this.at += 1
       const value = this.value(known?.shape ?? items, place === '' ? key : `${place}.${key}`, depth + 1)
       if (value !== undefined) entries.push([key, value])
-      // To Go an empty text, to others none.
+      // Go reads an empty string, others nothing.
       else if (!fields && items === 'string') throw badReply(`its ${named(place)} has an empty place`)
     }
     return Object.fromEntries(entries)
@@ -104,7 +104,7 @@ class Reader {
     this.at += 1
     const quoted = this.text.slice(start, this.at)
     const value = isPlain ? quoted.slice(1, -1) : (JSON.parse(quoted) as string)
-    // Half a character: Go puts another one in its place.
+    // Go replaces a lone surrogate with another character.
     if (!isPlain && /\p{Surrogate}/u.test(value)) throw badReply('it has half a character')
     if (shape === 'bytes' && !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value))
       throw wrongType(place)
@@ -118,16 +118,16 @@ class Reader {
     const word = this.text.slice(start, this.at)
     if (word === 'null') return undefined
     const type = word === 'true' || word === 'false' ? 'boolean' : 'integer'
-    // To Go 1.0 and 1e3 are no integers; what is beyond 2^53 is another number here.
+    // Go does not take 1.0 and 1e3 for integers, and JavaScript loses precision beyond 2^53.
     const isWhole = /^-?(?:0|[1-9]\d*)$/.test(word) && Number.isSafeInteger(Number(word))
     if (shape !== 'any' && (shape !== type || (type === 'integer' && !isWhole))) throw wrongType(place)
     const value: unknown = JSON.parse(word)
-    // Go gives up at numbers that a float has no place for. -0 is 0 to everybody else.
+    // Go rejects numbers that overflow a float. -0 equals 0 elsewhere.
     if (value === Infinity || value === -Infinity) throw wrongType(place)
     return value === 0 ? 0 : value
   }
 
-  /** Whether the end stands here; if not, goes on to the next item. */
+  /** Whether the closing character is next; if not, advances to the next item. */
   private closes(end: string): boolean {
     this.skipBlanks()
     if (this.text[this.at] === ',') {

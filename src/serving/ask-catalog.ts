@@ -1,5 +1,4 @@
-// Asks a running catalog over gRPC what OLM asks it: whether it is well, which packages it has, and the bundles of one of
-// them. Only on this machine: the address is always a port of the loopback.
+// Asks a running catalog the questions that OLM asks over gRPC. Connects only to loopback ports.
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js'
 import type { AskedServer } from '../checks/install/running-catalog.ts'
 import { serviceOf, type Message } from './services.ts'
@@ -11,7 +10,7 @@ const largestAnswer = 1024 * 1024 * 1024
 const health = serviceOf('grpc.health.v1.Health')
 const registry = serviceOf('api.Registry')
 
-/** One answer for each package. Never rejects: what a server does not answer is told. */
+/** Returns one answer per package. Never rejects: an answer says what the server did not provide. */
 export async function askCatalog(
   server: string,
   port: number,
@@ -19,7 +18,7 @@ export async function askCatalog(
 ): Promise<readonly AskedServer[]> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     'grpc.max_receive_message_length': largestAnswer,
-    // A proxy of the environment has no business with this machine's own ports.
+    // A proxy from the environment must not receive calls to local ports.
     'grpc.enable_http_proxy': 0,
   })
   const call = caller(client)
@@ -45,7 +44,7 @@ export async function askCatalog(
   }
 }
 
-/** These say something of this machine or of the moment, and nothing of the catalog. */
+/** Statuses caused by this machine or a passing condition, not by the catalog. */
 const passing: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.DEADLINE_EXCEEDED,
@@ -74,7 +73,6 @@ async function askPackage(call: ReturnType<typeof caller>, packageName: string) 
   return { defaultChannel: textIn(its, 'defaultChannelName'), channels, refusals }
 }
 
-/** One call, answered by one message or by several. */
 function caller(client: Client) {
   return (
     method: ReturnType<typeof serviceOf>[string] | undefined,

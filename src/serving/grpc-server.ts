@@ -1,4 +1,4 @@
-// The gRPC API of one catalog: what `opm serve` offers, with its answers. Reads no catalog and keeps nothing of a request.
+// The gRPC API of `opm serve` for one catalog.
 import {
   logVerbosity,
   Server,
@@ -21,23 +21,22 @@ import { serviceOf, type Message } from './services.ts'
 import { structMessage } from './struct-message.ts'
 
 export interface GrpcServer {
-  /** The port that it listens on. */
   readonly port: number
-  /** Lets calls end that are under way, for so many milliseconds. */
+  /** Waits up to `patience` milliseconds for running calls. */
   close(patience: number): Promise<void>
 }
 
-/** Requests hold a few names; a client that sends more is no client of ours. */
+/** Limit in bytes: real requests hold only a few names. */
 const longestRequest = 1024 * 1024
-/** Calls at once on one connection: OLM makes a handful. */
+/** Concurrent calls on one connection: OLM makes a handful. */
 const mostCalls = 100
 
-/** As opm, it answers in the clear. Rejects where it cannot listen. */
+/** Serves without TLS, like opm. Rejects if it cannot listen. */
 export async function openGrpcServer(
   catalog: ServedCatalog,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<GrpcServer> {
-  // What goes wrong is told to who called; the library would print it as well.
+  // The caller receives each error; the library would also print it.
   setLogVerbosity(logVerbosity.NONE)
   const server = new Server({
     'grpc.max_receive_message_length': longestRequest,
@@ -58,7 +57,7 @@ export async function openGrpcServer(
       ServerReflectionInfo: (call: ServerDuplexStream<Message, Message>) => {
         call.on('data', (request: Message) => call.write(reflection(request)))
         call.on('end', () => call.end())
-        // A client that goes away in the middle is no failure of ours.
+        // A client that disconnects is not an error.
         call.on('error', () => call.end())
       },
     })
@@ -122,7 +121,7 @@ function registryOf(catalog: ServedCatalog): UntypedServiceImplementation {
 function experimentalRegistryOf(catalog: ServedCatalog): UntypedServiceImplementation {
   return {
     ExperimentalListPackageCustomSchemas: streaming((request, metadata) => {
-      // Who does not say so in a header is not meant to see an interface that may change.
+      // opm requires this header because the interface is experimental.
       if (metadata.get('x-acknowledge-experimental')[0] !== 'true') return []
       const [schema, packageName] = [textOf(request, 'schema'), textOf(request, 'packageName')]
       if (schema === '') throw new Refusal(status.INVALID_ARGUMENT, 'schema is required')
@@ -157,7 +156,6 @@ const health: UntypedServiceImplementation = {
   }),
 }
 
-/** A call that ends with another status than success. */
 class Refusal extends Error {
   readonly code: status
 
@@ -167,7 +165,7 @@ class Refusal extends Error {
   }
 }
 
-/** What opm says without a status of its own arrives as `unknown`. */
+/** Like opm, sends errors without a status as `unknown`. */
 function valueOf<Value>(answer: queries.Answer<Value>): Value {
   if (!answer.ok) throw new Refusal(status.UNKNOWN, answer.error)
   return answer.value
@@ -194,7 +192,7 @@ function streaming(
   }
 }
 
-/** As fast as the client reads, and never so long at once that another call has to wait for the whole. */
+/** Follows the client's pace, and yields regularly so that other calls are served. */
 async function send(
   call: Stream,
   answers: (request: Message, metadata: Metadata) => Iterable<object>,

@@ -1,4 +1,4 @@
-// Conditional requests, as RFC 9110 (13.2.2) orders them and Go's net/http (so catalogd) answers them. Pure.
+// Evaluates conditional requests in the order of RFC 9110 (13.2.2), like Go's net/http, which catalogd uses.
 
 export interface Conditions {
   readonly ifMatch?: string | undefined
@@ -7,13 +7,12 @@ export interface Conditions {
   readonly ifUnmodifiedSince?: string | undefined
 }
 
-/** What there is: its entity tag (quotes included), and when it changed, in milliseconds. */
+/** `etag` includes the quotes; `modified` is in milliseconds. */
 export interface Representation {
   readonly etag: string
   readonly modified: number
 }
 
-/** Whether a GET or HEAD is answered with the content, told that it is still the same, or refused. */
 export function judgeConditions(asked: Conditions, { etag, modified }: Representation): 200 | 304 | 412 {
   // HTTP's dates have no fractions.
   const changed = Math.floor(modified / 1000) * 1000
@@ -31,7 +30,7 @@ export function judgeConditions(asked: Conditions, { etag, modified }: Represent
 
 const tag = /^\s*,*\s*(?<weak>W\/)?(?<opaque>"[\x21\x23-\x7e\x80-\uffff]*")/
 
-/** Whether a list of entity tags names this one; `*` names any. A weak one counts only where it may. */
+/** Returns whether a list of entity tags contains this one. `*` matches any; weak tags match only if `weakly`. */
 function names(list: string, etag: string, weakly: boolean): boolean {
   for (let rest = list; ;) {
     if (/^[\s,]*\*/.test(rest)) return true
@@ -48,7 +47,7 @@ const dateForms = [
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/,
 ]
 
-/** One of the three forms that HTTP knows; undefined for all else, which counts as not said. */
+/** Accepts the three date forms of HTTP and returns undefined for anything else, which is then ignored. */
 function parseDate(text: string | undefined): number | undefined {
   if (text === undefined || !dateForms.some((form) => form.test(text))) return undefined
   const time = Date.parse(/GMT|UTC/.test(text) ? text : `${text} GMT`)

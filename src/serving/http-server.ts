@@ -1,5 +1,4 @@
-// catalogd's HTTP API of one catalog: `/api/v1/all`, every blob as a line of JSON, and `/api/v1/metas`, those that are
-// asked for by schema, package and name. Answers from memory, reads no file.
+// catalogd's HTTP API for one catalog, served from memory: all blobs, or those selected by schema, package and name.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,14 +8,14 @@ import { judgeConditions } from './http-conditions.ts'
 
 export interface HttpServer {
   readonly port: number
-  /** Lets answers end that are under way, for so many milliseconds. */
+  /** Waits up to `patience` milliseconds for running answers. */
   close(patience: number): Promise<void>
 }
 
 export interface HttpServerOptions {
   readonly host: string
   readonly port: number
-  /** When the catalog was read, in milliseconds: catalogd says so too. */
+  /** When the catalog was read, in milliseconds, as in catalogd. */
   readonly modified: number
 }
 
@@ -25,7 +24,7 @@ const metas = '/api/v1/metas'
 const contentType = 'application/jsonl'
 const parameters = ['schema', 'package', 'name'] as const
 
-/** Rejects where it cannot listen. */
+/** Rejects if it cannot listen. */
 export async function openHttpServer(
   blobs: readonly ServedBlob[],
   { host, port, modified }: HttpServerOptions,
@@ -34,7 +33,7 @@ export async function openHttpServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 16 * 1024 },
     catalogHandler(blobs, modified),
   )
-  // catalogd gives an answer five minutes.
+  // catalogd's limit for an answer is five minutes.
   server.setTimeout(300_000)
   server.maxConnections = 1000
   await new Promise<void>((resolve, reject) => {
@@ -57,7 +56,6 @@ function closeServer(server: Server, patience: number): Promise<void> {
   )
 }
 
-/** Answers one request. */
 function catalogHandler(
   blobs: readonly ServedBlob[],
   modified: number,
@@ -84,21 +82,21 @@ function catalogHandler(
       { etag, modified },
     )
     response.setHeader('ETag', etag)
-    // Who keeps the content by its tag needs no date beside it (RFC 9110, 15.4.5).
+    // A client that caches by tag needs no date (RFC 9110, 15.4.5).
     if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
     if (verdict !== 200) return void response.writeHead(verdict).end()
     const lines = linesOf(blobs, filter)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': length })
     if (request.method === 'HEAD') return void response.end()
-    // As fast as the client reads; one that goes away ends it.
+    // Follows the client's pace and ends when the client disconnects.
     pipeline(Readable.from(lines), response, () => {})
   }
 }
 
 type Filter = { readonly [Name in (typeof parameters)[number]]?: string }
 
-/** Undefined for parameters that there are none of. An empty one asks for nothing. */
+/** Returns undefined for unknown parameters. Ignores empty ones. */
 function filterOf(query: URLSearchParams): Filter | undefined {
   for (const name of query.keys()) if (!parameters.some((known) => known === name)) return undefined
   return Object.fromEntries(
@@ -121,7 +119,7 @@ const words: Readonly<Record<number, string>> = {
   405: 'Method Not Allowed',
 }
 
-/** In Go's words, with its line end. */
+/** The text of Go's net/http, including its line end. */
 function refuse(response: ServerResponse, code: number): void {
   response.writeHead(code, {
     'Content-Type': 'text/plain; charset=utf-8',

@@ -1,5 +1,5 @@
-// `opm serve` on a directory, for the time of some questions. Which opm that is, only the operator says; it reads the
-// directory and runs nothing of it, in an environment without any secret, and is ended when its time is over.
+// Runs `opm serve` on a directory for a limited time. Only the operator chooses the opm binary. It runs nothing from
+// the directory and has no secrets in its environment.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,12 +10,12 @@ import type { AskedServer } from '../checks/install/running-catalog.ts'
 import { askCatalog } from './ask-catalog.ts'
 
 const server = 'opm'
-/** Ends of opm that say nothing of the catalog. */
+/** Failures that are not caused by the catalog. */
 const ofThisMachine = /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
-/** Characters of what it says: the last ones tell why it ended. */
+/** Keeps the last characters of the output, because they explain the exit. */
 const mostSaid = 4000
 
-/** Asks opm for packages, one answer each. Never rejects: an opm that cannot be run says nothing of the catalog. */
+/** Returns one answer per package. Never rejects; failing to run opm is not a verdict on the catalog. */
 export async function askOpm(
   opm: string,
   directory: string,
@@ -49,7 +49,6 @@ export async function askOpm(
     await rm(scratch, { recursive: true, force: true })
   }
 
-  /** Undefined once it serves. */
   function starting(
     { stderr }: Pick<typeof child, 'stderr'>,
     signal: AbortSignal,

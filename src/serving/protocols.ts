@@ -1,8 +1,6 @@
-// The protocols that a catalog is asked by, as their definitions say: OLM's `api.Registry`, health, and reflection.
-// Names and numbers are what counts on the wire.
+// The protocols of a catalog: OLM's `api.Registry`, health and reflection. Only names and numbers matter on the wire.
 
 export interface Protocol {
-  /** Under which reflection knows it. */
   readonly file: string
   readonly dependencies: readonly string[]
   readonly text: string
@@ -111,7 +109,7 @@ service Health {
 `,
 }
 
-/** Two versions that differ in their package alone. */
+/** The two versions differ only in their package. */
 function reflection(version: string): Protocol {
   return {
     file: `grpc/reflection/${version}/reflection.proto`,
@@ -151,7 +149,7 @@ message ErrorResponse { int32 error_code = 1; string error_message = 2; }
   }
 }
 
-/** Each behind those that it depends on. */
+/** Ordered so that dependencies come first. */
 export const protocols: readonly Protocol[] = [
   struct,
   registry,

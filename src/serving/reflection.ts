@@ -1,9 +1,8 @@
-// gRPC's reflection: which services there are, and the files that define them, so that tools such as grpcurl need no
-// .proto files. Answers about our own protocols alone.
+// gRPC reflection, so that tools such as grpcurl need no .proto files.
 import { status } from '@grpc/grpc-js'
 import { describedFiles, type DescribedFile, type Message } from './services.ts'
 
-/** Answers one request of either version of the protocol. */
+/** Answers requests of either version of the protocol. */
 export function openReflection(services: readonly string[]): (request: Message) => Message {
   const files = describedFiles()
   const byName = new Map(files.map((file) => [file.name, file]))

@@ -1,10 +1,9 @@
-// The protocols as gRPC needs them: a definition of each service, and the descriptors that reflection hands out.
+// Service definitions for gRPC and descriptors for reflection.
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor/index.js'
 import { protocols, type Protocol } from './protocols.ts'
 
-/** A message as plain data, fields under the protocol's own names. */
 export type Message = Readonly<Record<string, unknown>>
 
 export type Service = ServiceDefinition & Readonly<Record<string, MethodDefinition<Message, Message>>>
@@ -12,7 +11,6 @@ export type Service = ServiceDefinition & Readonly<Record<string, MethodDefiniti
 export interface DescribedFile {
   readonly name: string
   readonly dependencies: readonly string[]
-  /** Full names of what it defines: messages, services and their methods. */
   readonly symbols: ReadonlySet<string>
   readonly bytes: Uint8Array
 }
@@ -21,7 +19,6 @@ const root = new protobuf.Root()
 for (const { text } of protocols) protobuf.parse(text, root, { keepCase: true })
 root.resolveAll()
 
-/** A service by its full name. */
 export function serviceOf(name: string): Service {
   const service = root.lookupService(name)
   return Object.fromEntries(
@@ -49,12 +46,12 @@ function writer(type: protobuf.Type): (message: Message) => Buffer {
   return (message) => Buffer.from(type.encode(message).finish())
 }
 
-/** Fields of the protocol that are not sent have their empty values, as in Go. */
+/** Fills absent fields with their empty values, like Go. */
 function reader(type: protobuf.Type): (bytes: Buffer) => Message {
   return (bytes) => type.toObject(type.decode(bytes), { defaults: true, oneofs: true, bytes: Buffer })
 }
 
-/** Every file, each behind those that it depends on. */
+/** Returns every file, dependencies first. */
 export function describedFiles(): readonly DescribedFile[] {
   return protocols.map((protocol) => {
     const namespace = root.lookup(packageOf(protocol))
@@ -112,7 +109,7 @@ function describe({ file, dependencies }: Protocol, namespace: protobuf.Namespac
   return descriptor.FileDescriptorProto.encode(whole).finish()
 }
 
-/** protobufjs names types as they are written, and a map's entries by its field; readers want protoc's own names. */
+/** protobufjs uses names as written and names map entries by field; clients expect protoc's names. */
 function describeType(type: protobuf.Type): Descriptor {
   const described = type.toDescriptor('proto3') as unknown as Descriptor
   for (const field of described.field ?? []) {

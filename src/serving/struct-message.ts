@@ -1,4 +1,4 @@
-// JSON as the protocol buffers' Struct, which custom blobs are served as.
+// Converts JSON to the protobuf Struct that custom blobs are served as.
 import type { Json } from '../go/json/json.ts'
 import type { Message } from './services.ts'
 

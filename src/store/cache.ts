@@ -1,4 +1,4 @@
-// Facts kept by their content's key. Losing one costs asking again; a value that cannot be read back counts as lost.
+// Facts by content key. A lost or unreadable value only costs another request.
 import type { Cache, CacheSpace } from '../ports/cache.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'

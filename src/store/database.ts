@@ -1,8 +1,7 @@
-// What the store needs of a database, whichever it is: queries, transactions, a lock inside a transaction.
+// What the store requires of its database.
 import type { PgBoss } from 'pg-boss'
 
 export interface Sql {
-  /** One statement. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
   /** Any number of statements, without values. */
   run(text: string): Promise<void>
@@ -10,8 +9,8 @@ export interface Sql {
 
 export interface Transaction extends Sql {
   /**
-   * Waits until no other transaction holds `name`, then holds it until this one ends. Nothing to do where
-   * transactions come one after the other anyway.
+   * Waits until no other transaction holds `name`, then holds it until this one ends. Does nothing if transactions are
+   * serialized anyway.
    */
   lock(name: string): Promise<void>
 }
@@ -19,21 +18,20 @@ export interface Transaction extends Sql {
 export interface Database extends Sql {
   readonly kind: 'embedded' | 'server'
   /**
-   * Runs `work` in one transaction; what it throws rolls all of it back. Rejects with a StoreError. An urgent one goes
-   * first where transactions wait for each other: somebody outside waits for its answer.
+   * Runs `work` in one transaction and rolls back if it throws. Rejects with a StoreError. Urgent transactions go
+   * first, because an external caller waits for the answer.
    */
   transaction<T>(work: (sql: Transaction) => Promise<T>, isUrgent?: boolean): Promise<T>
-  /** Runs `work`, which uses no transaction, while no other instance runs anything under the same name. */
+  /** Runs `work`, which uses no transaction, while no other instance runs work under the same name. */
   alone<T>(name: string, work: () => Promise<T>): Promise<T>
-  /** The same database for pg-boss, outside of any transaction; throws the driver's own errors, as pg-boss expects. */
+  /** For pg-boss, outside of any transaction; throws the driver's own errors, as pg-boss expects. */
   readonly forJobs: JobDatabase
   close(): Promise<void>
 }
 
-/** pg-boss' view of a database. */
 export type JobDatabase = NonNullable<NonNullable<Parameters<PgBoss['send']>[2]>['db']>
 
-/** A transaction for pg-boss: its statements become part of it. */
+/** Makes pg-boss run its statements inside this transaction. */
 export function jobsInside(sql: Transaction): JobDatabase {
   return { executeSql: async (text, values) => ({ rows: [...(await sql.query(text, values ?? []))] }) }
 }

@@ -1,5 +1,4 @@
-// The App's end of the channel to the embedded database's process: starts it, sends orders, matches the answers, and
-// tells when it is gone. It never starts a second one by itself.
+// The App's end of the channel to the embedded database's process. It does not restart the process.
 import { fork, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import { extname, resolve as absolute } from 'node:path'
@@ -8,25 +7,25 @@ import { fileURLToPath } from 'node:url'
 import type { Fault, Order, Reply, Request } from './embedded-process.ts'
 import { asStoreError, StoreError } from './store-error.ts'
 
-/** Milliseconds for closing in order; after that the process is killed, which its next start mends. */
+/** Milliseconds for an orderly close; then the process is killed, and the next start recovers. */
 const closingTime = 10_000
-/** Of what the process says about its end, this many characters are told on. */
+/** Limit in characters for quoting the process's last output. */
 const mostWords = 2000
 
 const passedOn = ['PATH', 'LD_LIBRARY_PATH', 'TZ']
 
 export interface Connection {
-  /** The rows. Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
+  /** Rejects with an error that has the driver's fields (`code`, `detail`), or with a StoreError. */
   ask(order: Order): Promise<readonly object[]>
-  /** Resolves when the process has ended, for whatever reason, with how. Never rejects. */
+  /** Resolves with a description when the process has ended. Never rejects. */
   readonly gone: Promise<string>
-  /** Closes in order and resolves when the process has ended. */
+  /** Resolves when the process has ended. */
   close(): Promise<void>
 }
 
 /**
- * Starts the process and opens the database. Rejects with a StoreError: `in-use` when another process still has the
- * folder after `patience` milliseconds. `said` hears each line of its standard error.
+ * Starts the process and opens the database. Rejects with StoreError `in-use` if another process still has the folder
+ * after `patience` milliseconds. `said` receives each line of its standard error.
  */
 export async function connectEmbedded(
   directory: string | undefined,
@@ -43,7 +42,7 @@ export async function connectEmbedded(
     })
     return connection
   } catch (error) {
-    // Its end has to be waited for also where nothing else is left to do: a command would end here without a word.
+    // Without this, a command with nothing else to do would exit silently before the process ends.
     keepAlive(child)
     child.kill('SIGKILL')
     await connection.gone
@@ -51,20 +50,20 @@ export async function connectEmbedded(
   }
 }
 
-/** Until `child` has ended and what it wrote has been read, this process lives. */
+/** Keeps this process alive until `child` has ended and its output has been read. */
 function keepAlive(child: ChildProcess): void {
   child.ref()
   if (child.stderr instanceof Socket) child.stderr.ref()
 }
 
-/** The same extension as this file's: the sources and a compiled copy both find theirs. */
+/** Uses this file's extension, so that sources and compiled copies both find theirs. */
 function start(): ChildProcess {
   const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
   return fork(fileURLToPath(entry), [], {
     execPath: process.execPath,
-    // Not those of this process: --inspect would ask for the same port again.
+    // Does not pass this process's options: --inspect would claim the same port again.
     execArgv: ['--no-warnings'],
-    // The App's credentials are in its environment; the database needs no more than what Node itself may need.
+    // Passes only what Node needs, because the App's environment holds credentials.
     env: Object.fromEntries(passedOn.map((name) => [name, process.env[name]])),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -77,7 +76,7 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
   let ending: string | undefined
   let words = ''
 
-  // Waiting for an answer keeps this process alive, an idle database does not.
+  // A pending answer keeps this process alive, an idle database does not.
   child.unref()
   if (child.stderr) {
     const lines = createInterface({ input: child.stderr })
@@ -108,7 +107,7 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
       resolve(ending)
     }
     child.once('error', (error) => end(`could not be started: ${error.message}`))
-    // Not 'exit': the last answers and words come before 'close'.
+    // Not 'exit', because the last answers and output arrive before 'close'.
     child.once('close', (code, signal) =>
       end(`ended with ${signal ?? `code ${code ?? 'none'}`}${words && `: ${words.trim()}`}`),
     )
@@ -125,14 +124,14 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
       child.channel?.ref()
       try {
         child.send({ id, ...order } satisfies Request, (error) => {
-          // Its end says the same to all that wait.
+          // The exit handler rejects all other pending orders.
           if (error && pending.delete(id)) {
             settle()
             reject(new StoreError('unreachable', `the database cannot be asked: ${error.message}`, error))
           }
         })
       } catch (error) {
-        // A value that cannot be sent.
+        // The value cannot be serialized.
         pending.delete(id)
         settle()
         reject(new StoreError('failed', `the statement cannot be sent: ${String(error)}`, error))

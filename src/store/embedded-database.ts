@@ -1,5 +1,5 @@
-// The embedded database: PGlite in a folder or in memory, in a process of its own. It has a single connection, so
-// everything takes its turn: a transaction, a statement outside of any, one of pg-boss' scripts.
+// The embedded database: PGlite in a separate process, in a folder or in memory. It has one connection, so
+// transactions, single statements and pg-boss scripts take turns.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, Sql } from './database.ts'
 import { connectEmbedded, type Connection } from './embedded-connection.ts'
@@ -7,16 +7,16 @@ import { keepOpen } from './keep-open.ts'
 import { asStoreError, sqlState, StoreError } from './store-error.ts'
 
 export interface EmbeddedOptions {
-  /** Milliseconds to wait for a process that has the folder still. */
+  /** Milliseconds to wait for another process to release the folder. */
   readonly patience: number
-  /** Hears what the database's process writes to its standard error, and of its unexpected end. */
+  /** Receives the process's standard error and its unexpected end. */
   readonly problem: (error: unknown) => void
 }
 
 /**
- * Opens the database in `directory`, made when it is not there; without one, in memory.
- * Rejects with StoreError `in-use` when another process has the folder. When the database's process dies, what was
- * being asked rejects with `unreachable`; what is asked later waits for the folder to be open again.
+ * Opens the database in `directory`, which is created if missing; without one, in memory. Rejects with StoreError
+ * `in-use` if another process has the folder. If the database process dies, running requests reject with `unreachable`,
+ * and later ones wait for the restart.
  */
 export async function openEmbedded(
   directory: string | undefined,
@@ -41,7 +41,7 @@ export async function openEmbedded(
           const { inside, settle } = begin(await kept.current())
           try {
             const value = await work({ ...statements(inside), lock: async () => undefined })
-            // The next turn need not wait for the answer: orders are carried out as they come.
+            // The next turn need not wait for the answer, because the process runs orders in sequence.
             return { value, committed: settle('COMMIT') }
           } catch (error) {
             settle('ROLLBACK').catch(() => undefined)
@@ -69,7 +69,7 @@ type Ask = (text: string, values?: readonly unknown[] | null) => Promise<readonl
 const sql = (text: string, values?: readonly unknown[] | null) =>
   ({ kind: 'sql', text, ...(values && { values }) }) as const
 
-/** A transaction: it begins with its first statement, and one without any costs nothing. */
+/** The first statement begins the transaction, so an empty transaction costs nothing. */
 function begin(connection: Connection) {
   let state: 'fresh' | 'begun' | 'over' = 'fresh'
   const inside: Ask = async (text, values) => {
@@ -87,8 +87,8 @@ function begin(connection: Connection) {
 }
 
 /**
- * One after the other: the urgent ones first, otherwise in the order they came; after the end everything rejects with
- * `closed`. Asking for a turn during one's own would wait for ever, so that is an error.
+ * Runs turns one by one, urgent ones first; rejects with `closed` after the end. Asking for a turn inside a turn is an
+ * error, because it would deadlock.
  */
 function turns() {
   const mine = new AsyncLocalStorage<true>()

@@ -1,7 +1,6 @@
-// The embedded database's own process: PGlite, a Postgres in WebAssembly, which takes hundreds of megabytes and stands
-// still while a statement runs. The App's process starts it, sends statements over the channel between the two and gets
-// rows back. It has the folder's lock, so the folder is free exactly when nobody writes there any more.
-// It decides nothing: statements are run in the order they come, and whose turn it is the App's side says.
+// The embedded database's process. PGlite takes hundreds of megabytes and blocks while a statement runs, so it runs
+// apart from the App. The process holds the folder's lock, so the folder is free exactly when no process writes to it.
+// It runs statements in the order received; the App's side decides that order.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -11,22 +10,22 @@ import { StoreError, type StoreErrorCode } from './store-error.ts'
 export type Request = { readonly id: number } & Order
 
 export type Order =
-  /** The first one. Without a directory: in memory. `patience` in milliseconds, for the folder's lock. */
+  /** The first order. Without a directory: in memory. `patience`: milliseconds to wait for the folder's lock. */
   | { readonly kind: 'open'; readonly directory: string | undefined; readonly patience: number }
-  /** One statement with values, or without any (then any number of statements). `begins`: a transaction before it. */
+  /** One statement with values, or any number without. `begins`: starts a transaction first. */
   | {
       readonly kind: 'sql'
       readonly text: string
       readonly values?: readonly unknown[]
       readonly begins?: boolean
     }
-  /** The last one: the process ends after its answer. */
+  /** The last order: the process ends after its answer. */
   | { readonly kind: 'close' }
 
 export type Reply =
   { readonly id: number; readonly rows: readonly object[] } | { readonly id: number; readonly fault: Fault }
 
-/** An error as the channel carries it: `fields` are what Postgres says besides (`code`, `detail`, ...). */
+/** An error for the channel: `fields` holds Postgres details (`code`, `detail`, ...). */
 export interface Fault {
   readonly message: string
   readonly storeCode?: StoreErrorCode
@@ -35,7 +34,6 @@ export interface Fault {
 
 let database: PGlite | undefined
 let unlock: () => void = () => undefined
-/** A BEGIN of ours is open. */
 let inTransaction = false
 
 async function perform(order: Order): Promise<readonly object[]> {
@@ -72,8 +70,7 @@ async function script(on: PGlite, text: string): Promise<readonly object[]> {
   try {
     return (await on.exec(text)).flatMap(({ rows }) => rows as object[])
   } catch (error) {
-    // Several statements, BEGIN and COMMIT among them: one that fails leaves its transaction open on the only
-    // connection there is.
+    // A failed script with BEGIN and COMMIT leaves its transaction open on the only connection.
     if (!inTransaction) await on.exec('ROLLBACK').catch(() => undefined)
     throw error
   }
@@ -83,18 +80,17 @@ function asFault(error: unknown): Fault {
   const fields: Record<string, string | number> = {}
   if (typeof error === 'object' && error !== null)
     for (const [name, value] of Object.entries(error))
-      // PGlite adds the statement and its values to the error; those stay here.
+      // PGlite adds the statement and its values to the error; they must not leave this process.
       if (!['message', 'stack', 'query'].includes(name))
         if (typeof value === 'string' || typeof value === 'number') fields[name] = value
   const message = error instanceof Error ? error.message : String(error)
   return error instanceof StoreError ? { message, storeCode: error.code, fields: {} } : { message, fields }
 }
 
-// Nothing may go on once the App is gone: another one waits for the folder. What was not committed is rolled back when
-// the folder is opened again, as after any crash.
+// Without the App the process must end, because another App may wait for the folder. Postgres rolls back uncommitted
+// work at the next start, as after any crash.
 process.on('disconnect', () => process.exit())
-// A terminal's Ctrl-C and a service manager's stop reach every process of the group. The App ends in order and needs its
-// database for that.
+// Ctrl-C and service managers signal the whole process group, but the App needs its database for an orderly shutdown.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
 let last: Promise<void> = Promise.resolve()

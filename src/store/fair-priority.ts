@@ -1,13 +1,13 @@
-// Who waits behind whom: pull requests of several repositories take turns, however many one of them has. Each repository's
-// next job goes one place behind its last one that waits, and never before the place that is being worked off now
-// (start-time fair queuing), so nobody waits for ever. Kept as pg-boss' priority: higher is taken first.
+// Repositories take turns regardless of how many jobs each has (start-time fair queuing). A repository's next job goes
+// one place after its last waiting one, and never before the place being served, so no job starves. Stored as pg-boss'
+// priority: higher goes first.
 import type { Job } from '../ports/jobs.ts'
 import type { Sql } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
 
-/** A scan is patient: nobody waits for it, and it comes in many small jobs. Behind every place of a pull request. */
+/** Scans go after all pull requests, because they are not urgent and come in many small jobs. */
 const scans = -1_000_000_000
-/** Milliseconds for which a repository's last place is known without asking: thousands can come in one sweep. */
+/** Milliseconds to cache a repository's last place, because one sweep can enqueue thousands. */
 const knownFor = 1000
 
 interface Place {
@@ -19,7 +19,7 @@ interface Place {
 export function fairPriority(table: string, queue: string) {
   const last = new Map<string, Place>()
 
-  /** What waits now: the place to be taken next, and this repository's last one. */
+  /** Finds the next place to be served and this repository's last one. */
   async function placeAfter(sql: Sql, repository: string): Promise<number> {
     const [row] = await sql.query<{ head: number | null; own: number | null }>(
       `SELECT max(priority) AS head, min(priority) FILTER (WHERE starts_with(singleton_key, $1)) AS own
@@ -41,7 +41,7 @@ export function fairPriority(table: string, queue: string) {
     const isKnown = known !== undefined && now - known.at < knownFor
     const priority = isKnown ? known.priority - 1 : await placeAfter(sql, repository)
     for (const [name, { at }] of last) if (now - at >= knownFor) last.delete(name)
-    // From the last question on: a burst that lasts is asked about again.
+    // Keeps the time of the last query, so that a long burst queries again.
     last.set(repository, { priority, at: isKnown ? known.at : now })
     return priority
   }

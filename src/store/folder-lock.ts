@@ -1,20 +1,19 @@
-// One process per data folder: two embedded databases in one folder would destroy it. The lock is a file lock of the
-// system's, taken through SQLite: the system gives it up with its process, however that ends. So nothing is ever stale
-// and nothing has to be removed: of two that remove a stale lock at the same moment, both may come to believe it is
-// theirs. It guards one machine; a network share needs a real Postgres anyway.
+// Allows one process per data folder, because two embedded databases in one folder would destroy it. SQLite provides an
+// operating system lock that ends with its process, so no lock is ever stale. Removing stale locks would be a race.
+// This covers one machine; a network share needs a Postgres server anyway.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './store-error.ts'
 
-/** SQLite's code for "somebody else has it". */
+/** SQLITE_BUSY: another process has the lock. */
 const busy = 5
 /** Milliseconds between two attempts. */
 const pause = 50
 
 /**
- * Takes the folder, waiting up to `patience` milliseconds for who has it, and resolves with the function that gives it
- * up. Rejects with StoreError `in-use` when another process still has it then, `failed` when it cannot be locked.
+ * Waits up to `patience` milliseconds for the folder and resolves with a function that releases it. Rejects with
+ * StoreError `in-use` if another process still has it, `failed` if it cannot be locked.
  */
 export async function lockFolder(directory: string, patience: number): Promise<() => void> {
   const end = performance.now() + patience
@@ -41,7 +40,7 @@ function tryLock(directory: string): (() => void) | undefined {
   }
 }
 
-/** Not by its class: what Node throws under a test runner is an error of another realm. */
+/** Does not check the class, because under a test runner Node's errors come from another realm. */
 function isBusy(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === busy
 }

@@ -1,15 +1,14 @@
-// Jobs on pg-boss: its tables, its fetching and its retries. What it has no policy for is added here:
+// Jobs on pg-boss, which supplies tables, fetching and retries. This module adds:
 //
-//   coalescing      at most one waiting row per key. A job that finds one waiting joins it (the newer data, the earlier
-//                   time, and a retry that backs off is brought forward: there is news), else a row is inserted.
-//   one per key     the key is also pg-boss' group, and fetching allows one active job per group in the database. Its
-//                   'stately' policy looks like that too, but an active key at the head of the queue fails the whole
-//                   fetch there, and keys it believes active come from a cache that is a minute old.
-//   after a crash   active rows are touched every few seconds; one that is silent belongs to a dead process and
-//                   waits again. The embedded database has one process, so at its start every active row is such.
+//   coalescing      at most one waiting row per key. A new job joins it: newer data, earlier time, shorter back-off.
+//   one per key     the key is also pg-boss' group, and fetching allows one active job per group in the database. The
+//                   'stately' policy does not fit: an active key at the head of the queue fails the whole fetch, and
+//                   its cache of active keys is a minute old.
+//   after a crash   active rows get heartbeats; a silent row belongs to a dead process and waits again. The embedded
+//                   database has one process, so every row that is active at its start is such a row.
 //   fairness        repositories take turns: see fair-priority.ts.
 //
-// Enqueueing and settling hold a lock on the key: the rule "one waiting row" holds between them at every moment.
+// Enqueueing and settling lock the key, so that there is never more than one waiting row.
 import { PgBoss } from 'pg-boss'
 import type { Job, WaitingJobs } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
@@ -19,11 +18,11 @@ import { storableText } from './storable-text.ts'
 import { asStoreError } from './store-error.ts'
 
 const jobSchema = 'catalog_bot_jobs'
-// The table behind `job` for queues without one of their own: planning goes straight to it, in half the time.
+// The shared table behind the view `job`: planning a query on it directly takes half the time.
 const table = `${jobSchema}.job_common`
 const queue = 'job'
 
-/** What one run of a job is known by: a row that was taken again has another count. */
+/** One run of a job: `run` differs if the row is taken again. */
 export interface Taken {
   readonly id: string
   readonly key: string
@@ -33,21 +32,19 @@ export interface Taken {
 
 export interface Jobs {
   enqueue(sql: Transaction, job: Job, afterSeconds: number): Promise<void>
-  /** Takes up to `most` jobs that may run now. */
   take(most: number): Promise<readonly Taken[]>
   complete(taken: Taken): Promise<void>
-  /** Waits again after a back-off; joins an equal job that waits already. */
+  /** Waits again after a back-off, or joins an equal job that already waits. */
   fail(taken: Taken, error: unknown): Promise<void>
-  /** Says that these are still worked on. */
+  /** Records that this process still works on these jobs. */
   touch(taken: readonly Taken[]): Promise<void>
-  /** Jobs whose process was silent for so long wait again, at once. The answer is how many. */
+  /** Makes jobs wait again if their process was silent for so long. Resolves with their number. */
   recover(silentSeconds: number): Promise<number>
-  /** What could run now and does not, or runs, by kind. */
+  /** Counts running and runnable jobs by kind. */
   waiting(): Promise<readonly WaitingJobs[]>
   stop(): Promise<void>
 }
 
-/** Jobs are equal when they have the same key. */
 export function jobKey(job: Job): string {
   const repository = repositoryKey(job.repository)
   switch (job.kind) {
@@ -74,23 +71,22 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
     backend: database.kind === 'embedded' ? 'pglite' : 'postgres',
     schedule: false,
     supervise: true,
-    // Finished jobs go every ten minutes; nothing here reads them.
+    // Removes finished jobs every ten minutes; nothing here reads them.
     maintenanceIntervalSeconds: 600,
   })
   boss.on('error', problem)
   try {
-    // Two instances that start on an empty database would both make its schema.
+    // Otherwise two instances that start on an empty database would both create the schema.
     await database.alone('start jobs', async () => {
       await boss.start()
       await boss.createQueue(queue, {
         policy: 'short',
-        // A job is never given up by count: 2, 4, 8 ... seconds, then every five minutes.
+        // Jobs retry without limit: after 2, 4, 8 ... seconds, then every five minutes.
         retryLimit: 1_000_000,
         retryDelay: 2,
         retryBackoff: true,
         retryDelayMax: 300,
-        // The longest pg-boss takes. Dead processes are told by touch(), which is much faster; a handler that is alive
-        // must not be run twice.
+        // pg-boss' maximum. touch() detects dead processes much faster, and a live handler must not run twice.
         expireInSeconds: 24 * 3600 - 1,
         deleteAfterSeconds: 600,
       })
@@ -99,8 +95,8 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
     await boss.stop({ graceful: false, close: false })
     throw asStoreError(error)
   }
-  // pg-boss reads a queue's settings once, outside of any transaction that it is given: let that be now. On the one
-  // connection of the embedded database it would wait for the very transaction it is called in.
+  // pg-boss reads a queue's settings once, outside the given transaction. Do it now: on the embedded database's only
+  // connection that read would deadlock inside a transaction.
   await boss.touch(queue, '00000000-0000-0000-0000-000000000000')
 
   const priorityOf = fairPriority(table, queue)
@@ -109,7 +105,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       `SELECT id FROM ${table} WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
       [key],
     )
-  /** Locks the key and tells whether this very run is still the active one. */
+  /** Locks the key and returns whether this run is still the active one. */
   const stillOurs = async (sql: Transaction, { id, key, run }: Taken): Promise<boolean> => {
     await sql.lock(`job ${key}`)
     const rows = await sql.query(
@@ -181,7 +177,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       for (const { id, key, run } of silent)
         await database.transaction(async (sql) => {
           await sql.lock(`job ${key}`)
-          // Asked again under the lock: the process may have spoken, or another may have put the row back.
+          // Checked again under the lock: the process may have reported, or another may have returned the row.
           const rows = await sql.query(
             `SELECT id FROM ${table} WHERE name = '${queue}' AND id = $1 AND state = 'active' AND retry_count = $2
                AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,

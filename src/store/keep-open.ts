@@ -1,24 +1,24 @@
-// Keeps a connection to the embedded database's process: when the process dies, another one is started, for as long as it
-// takes. What was asked of the dead one is never asked again: nobody knows whether it happened.
+// Restarts the embedded database's process when it dies, retrying without limit. Never repeats the dead process's
+// requests, because they may have taken effect.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from './embedded-connection.ts'
 import { asStoreError, StoreError } from './store-error.ts'
 
-/** Milliseconds before the first new start; each one that follows soon after waits twice as long. */
+/** Milliseconds before the first restart; the pause doubles after each quick failure. */
 const shortestPause = 100
 const longestPause = 30_000
-/** A process that lived for so many milliseconds did not die of being started. */
+/** Milliseconds after which a process counts as started successfully. */
 const longLife = 60_000
 
 export interface Kept {
-  /** The connection; while a process starts, waits for that start. Rejects with a StoreError when it fails. */
+  /** Waits for a start in progress. Rejects with a StoreError if it fails. */
   current(): Promise<Connection>
   close(): Promise<void>
 }
 
 /**
- * Rejects as `connect` does when the first start fails. `lasts`: the data outlive the process; otherwise its end is the
- * end, and everything asked later rejects. `problem` hears of every unexpected end and of new starts that fail.
+ * Rejects like `connect` if the first start fails. `lasts`: the data outlive the process; otherwise all requests after
+ * its end reject. `problem` receives unexpected ends and failed restarts.
  */
 export async function keepOpen(
   connect: () => Promise<Connection>,

@@ -1,4 +1,3 @@
-// Stops of landings and parked pull requests, in tables.
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { LandingStop, StopAuthor, StopEvent, StopKind, StopPlace } from '../gate/landing-stop.ts'
@@ -31,7 +30,7 @@ interface EventRow extends Pick<StopRow, 'branch' | 'kind' | 'reason' | 'made_by
 const columns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
   try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
 
-/** A branch cannot have an empty name. */
+/** Means all branches, because a branch name cannot be empty. */
 const every = ''
 
 export function openLandingStops(database: Database): LandingStops {
@@ -46,7 +45,7 @@ export function openLandingStops(database: Database): LandingStops {
           `SELECT kind FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
           [key, branch, kind],
         )
-        // That a refusal was met again is counted, not told again.
+        // Repeated refusals are counted but not reported again.
         if (before.length === 0 || by.kind !== 'bot')
           await record(sql, key, { branch, kind, reason, by }, 'stopped')
         const [row] = await sql.query<StopRow>(
@@ -176,7 +175,7 @@ export function openLandingStops(database: Database): LandingStops {
   }
 }
 
-/** Whether a person's comment was obeyed before: a job that died after that comes again. */
+/** Returns whether this comment already took effect: a job that died afterwards runs again. */
 async function isRepeated(sql: Sql, key: string, by: StopAuthor): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
@@ -186,7 +185,7 @@ async function isRepeated(sql: Sql, key: string, by: StopAuthor): Promise<boolea
   return rows.length > 0
 }
 
-/** Whether a later comment ended what this one begins: they are read in any order. */
+/** Returns whether a later comment ended this stop: comments may be read in any order. */
 async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor): Promise<boolean> {
   if (by.kind !== 'person') return false
   const rows = await sql.query(
@@ -197,7 +196,7 @@ async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor
   return rows.length > 0
 }
 
-/** Ids of comments grow; between other stops and a comment the time tells. */
+/** Compares comments by id, and other stops by time. */
 function isMeant(stop: LandingStop, by: StopAuthor, saidAt: number): boolean {
   if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
   return stop.since <= saidAt

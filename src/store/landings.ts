@@ -1,4 +1,4 @@
-// What the bot is about to land and what it landed: written before the push, settled after it.
+// Merges of the bot: recorded before the push, settled after it.
 import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -20,7 +20,7 @@ export function openLandings(database: Database) {
   return {
     beginLanding: (lease: Lease, landing: BegunLanding): Promise<Intent | undefined> =>
       database.transaction(async (sql) => {
-        // The row stays locked until the intent is written: nobody takes the lease over in between (T44).
+        // Locks the row until the intent is written, so that no other instance takes over the lease in between.
         const held = await sql.query(
           `SELECT name FROM ${schema}.lease
            WHERE name = $1 AND fence = $2 AND expires_at > clock_timestamp() FOR UPDATE`,
@@ -35,21 +35,23 @@ export function openLandings(database: Database) {
         return row && { ...landing, id: row.id, fence: lease.fence }
       }),
 
-    /** Settling again with the same outcome changes nothing: the process may have died before it heard of the first. */
+    /**
+     * Settling again with the same outcome changes nothing, because a process may die before it learns of the first.
+     */
     endLanding: (
       intent: Intent,
       outcome: 'landed' | 'abandoned' | 'mismatch',
       commit: CommitSha = intent.commit,
     ): Promise<boolean> =>
       database.transaction(async (sql) => {
-        // Settlements of one pull request come one after the other, so that the check below is the index's in words.
+        // Serializes settlements of one pull request, so that the check below reports what the index would reject.
         await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
         const [row] = await sql.query<{ outcome: string | null }>(
           `SELECT outcome FROM ${schema}.intent WHERE id = $1 FOR UPDATE`,
           [intent.id],
         )
         if (row?.outcome === outcome) return false
-        // Given up while its push was still on its way, by whoever held the lease next: the branch has it all the same.
+        // The next lease holder gave up this push while it was still on its way, but the branch has it.
         const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
         if (!row || (row.outcome !== null && !isLate))
           throw new StoreError(

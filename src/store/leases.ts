@@ -1,4 +1,4 @@
-// Leases with fencing tokens. Time is the database's own, so that instances with different clocks agree on it.
+// Leases with fencing tokens. Uses the database's time, so that instances with different clocks agree.
 import type { Leases } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
@@ -16,7 +16,7 @@ export function openLeases(database: Database): Leases {
       )
       return row && { name, fence: row.fence }
     },
-    // One that ran out and was taken by nobody since is still ours: its fence is the newest.
+    // An expired lease that no other instance took is still ours: its fence is the newest.
     renewLease: async ({ name, fence }, seconds) => {
       const rows = await database.query(
         `UPDATE ${schema}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
@@ -34,7 +34,7 @@ export function openLeases(database: Database): Leases {
   }
 }
 
-/** Gives all leases back, for the start of the only process there can be: their holders are dead. Fences go on growing. */
+/** Releases all leases when the only process starts, because their holders are dead. Fences keep growing. */
 export async function giveBackLeases(database: Database): Promise<void> {
   await database.query(`UPDATE ${schema}.lease SET expires_at = NULL WHERE expires_at IS NOT NULL`)
 }

@@ -1,5 +1,4 @@
-// The tables, as numbered steps that are applied once, in order, in one transaction. A step that was ever released is
-// never edited: a change is a new step.
+// Numbered migrations, applied once and in order in one transaction. Never edit a released step; add a new one.
 import type { Database } from './database.ts'
 import { StoreError } from './store-error.ts'
 
@@ -334,9 +333,9 @@ const steps: readonly string[] = [
 ]
 
 /**
- * Brings the tables up to date. Several instances may start at once: one migrates, the others wait for it.
- * Rejects with StoreError `too-new` when the database knows steps that this program does not. `upTo`: for tests of a
- * step, which need what was there before it.
+ * Brings the tables up to date. If several instances start at once, one migrates and the others wait. Rejects with
+ * StoreError `too-new` if the database has steps that this program does not know. `upTo` lets tests of a step set up
+ * the earlier state.
  */
 export async function migrate(database: Database, upTo = steps.length): Promise<void> {
   await database.transaction(async (sql) => {

@@ -1,4 +1,4 @@
-// What is kept for people who look, in tables. Written by whoever has read it anyway; nothing here is decided by.
+// Records that are only displayed. No decision depends on them.
 import { commitSha, pullNumber } from '../change/ids.ts'
 import type { VerdictKind } from '../gate/verdict.ts'
 import type {
@@ -101,7 +101,7 @@ export function openPageRecords(database: Database): PageRecords {
         const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = look
         const key = repositoryKey(repository)
         const told = JSON.stringify({ reasons, checks })
-        // One look at a pull request at a time: the queue sees to that.
+        // The queue allows only one job per pull request, so this needs no lock.
         const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
           `SELECT verdict, head, base_ref, shown FROM ${schema}.verdict_change
            WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,

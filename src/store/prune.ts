@@ -1,25 +1,24 @@
-// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts, what was remembered for deciding
-// on pull requests that are merged, places in line of repositories that we left. Never an intent, nor a command: what was
-// obeyed once is not obeyed again. docs/operating.md names every table, and a test compares.
+// Removes expired cache rows, old deliveries and verdicts, data about merged pull requests, and queue places of
+// repositories that we left. Never removes intents or commands, because no command may run twice. docs/operating.md
+// names every table, and a test compares.
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 
-/** GitHub can redeliver for three days, and people ask "what came in?" for longer. */
+/** GitHub can redeliver for three days; operators look at deliveries for longer. */
 const keepDeliveriesDays = 14
-/** A parked pull request is looked at within an hour: one that was not for so long is closed. */
+/** The bot checks parked pull requests hourly: one not checked for so long is closed. */
 const keepParkedDays = 30
-/** Whoever is ready lands within minutes, or is looked at anew: one that waits for so long is in a repository that we left. */
+/** Ready pull requests merge or are checked again within minutes: an older one is in a repository that we left. */
 const keepReadyDays = 30
-/** Verdicts are for people who ask why; after a quarter nobody does. */
 const keepVerdictsDays = 90
-/** Except of what was merged: "why did this get in?" is asked for as long as users have it. */
+/** People ask why a change was merged as long as users have it. */
 const keepMergedDays = 730
-/** Images that no scan has seen for so long are named by nobody any more. */
+/** Images that no scan has seen for so long are no longer referenced. */
 const keepImagesDays = 180
 
 /**
- * What decisions on a pull request stand on. Nobody can reopen a merged one; a closed one can be, and what was agreed to
- * there must then still be bound to what was shown at the time, so it stays.
+ * Data that decisions on a pull request depend on. A merged one cannot be reopened. A closed one can, so its data
+ * stays: agreements must remain bound to what was shown.
  */
 const decidedBy = [
   'epoch',
@@ -37,11 +36,11 @@ const stateOfPulls = {
   whileShown: 'publication of a pull request',
 } as const
 
-/** Milliseconds since the epoch, so many days ago. */
+/** Milliseconds since the epoch. */
 const before = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
-/** Whether the row `old` is of a pull request that was merged so many days ago; `is` compares its number with another. */
+/** SQL condition: row `old` belongs to a pull request merged so many days ago; `is` compares its number. */
 const mergedBefore = (days: string, is: (pull: string) => string) =>
   `(EXISTS (SELECT 1 FROM ${schema}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
       AND seen.state = 'merged' AND seen.ended_at < ${before(days)})
@@ -70,7 +69,6 @@ export async function prune(database: Database): Promise<void> {
        WHERE ${mergedBefore('$1', (pull) => `old.pull = ${pull}`)}`,
       [keepVerdictsDays],
     )
-  // Keys are JSON texts, as state.ts writes them.
   for (const [space, days] of [
     [stateOfPulls.whileDecided, keepVerdictsDays],
     [stateOfPulls.whileQueued, keepVerdictsDays],

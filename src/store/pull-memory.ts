@@ -1,4 +1,3 @@
-// What is remembered about pull requests: epochs, heads shown, commands, and when reviews and accounts were first seen.
 import { commitSha, userId } from '../change/ids.ts'
 import type { UserId } from '../change/ids.ts'
 import type { Coverage } from '../checks/ownership/ownership.ts'
@@ -13,7 +12,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
         const key = repositoryKey(repository)
-        // Two looks at the same time must not both begin an epoch.
+        // Two concurrent checks must not both begin an epoch.
         await sql.lock(`epoch ${key}#${pull}`)
         const [last] = await sql.query<{ epoch: number; head: string; base_ref: string; config: string }>(
           `SELECT epoch, head, base_ref, config FROM ${schema}.epoch
@@ -31,7 +30,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
       }),
 
     recordShown: async (repository, pull, { head, epoch, at, change }) => {
-      // The first time counts: showing the same again does not make an older comment stale.
+      // The first time counts: showing a head again does not make older comments stale.
       await database.query(
         `INSERT INTO ${schema}.shown_head (repository, pull, epoch, head, change, at)
          SELECT $1::text, $2::integer, $3::integer, $4::text, $5::text, $6::text
@@ -190,7 +189,7 @@ export function openPullMemory(database: Database): Required<PullMemory> {
   }
 }
 
-/** Remembers who brought a head, in the transaction of the delivery that says so. Repeating it changes nothing. */
+/** Remembers who pushed a head, in the delivery's transaction. Idempotent. */
 export async function rememberPush(
   sql: Pick<Database, 'query'>,
   { repository, pull, head, pusher }: SeenPush,

@@ -1,4 +1,3 @@
-// Pull requests that wait for a landing train.
 import { pullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { ReadyPulls } from '../ports/ready-pulls.ts'
@@ -11,7 +10,7 @@ export function openReadyPulls(database: Database): ReadyPulls {
   return {
     putReady: async (snapshot) => {
       const { repository, baseRef, pull } = snapshot
-      // Whoever waits already keeps their place, unless they wait for another branch now.
+      // A waiting pull request keeps its place unless its target branch changed.
       await database.query(
         `INSERT INTO ${schema}.ready_pull AS ready (repository, branch, pull, snapshot)
          VALUES ($1, $2, $3, $4::jsonb)

@@ -1,4 +1,4 @@
-// What catalogs hold, and when their images were last seen, in tables: a page reads a row for each package it shows.
+// Catalog contents and when their images were last seen. A page reads one row per package it shows.
 import {
   summarisePackage,
   type PackageSummary,
@@ -22,7 +22,7 @@ type RecordedCatalogs = Pick<
   | 'seenImages'
 >
 
-/** Characters of one statement's packages. */
+/** Limit in characters for the packages of one statement. */
 const batch = 1_000_000
 
 export function openRecordedCatalogs(database: Database): RecordedCatalogs {
@@ -32,7 +32,7 @@ export function openRecordedCatalogs(database: Database): RecordedCatalogs {
         const key = repositoryKey(repository)
         await sql.lock(`catalogs ${key}`)
         const kept = catalogs.map(({ catalog }) => catalog.key)
-        // Another branch's catalog of the same name keeps its place: the default branch is recorded first.
+        // A catalog of the same name on another branch keeps its row: the default branch is recorded first.
         const others = await sql.query<{ key: string }>(
           `SELECT key FROM ${schema}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
           [key, branch],
@@ -158,12 +158,11 @@ interface PackedPackage {
   readonly name: string
   readonly bundles: number
   readonly stranded: number
-  /** JSON, as the next. */
   readonly summary: string
   readonly package: string
 }
 
-/** Names come from strangers' files, of any characters and any length: see stored-values.ts. */
+/** Names are untrusted, with any characters and length: see stored-values.ts. */
 function* inBatches(packages: readonly RecordedPackage[]): Generator<readonly PackedPackage[]> {
   let part: PackedPackage[] = []
   let length = 0

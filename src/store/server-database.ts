@@ -1,22 +1,21 @@
-// A Postgres server, reached through a pool of connections; several instances may share it.
 import { Pool, type PoolClient } from 'pg'
 import type { Database, Sql, Transaction } from './database.ts'
 import { asStoreError, sqlState } from './store-error.ts'
 
-/** `problem` hears of idle connections that broke; the next query opens another. */
+/** `problem` receives broken idle connections; the next query opens another. */
 export function openServer(url: string, problem: (error: unknown) => void): Database {
   const pool = new Pool({
     connectionString: url,
     application_name: 'catalog-bot',
     max: 10,
     connectionTimeoutMillis: 10_000,
-    // A paused instance must not hold the others' rows and locks for longer than that.
+    // Limits how long a paused instance can hold rows and locks.
     idle_in_transaction_session_timeout: 60_000,
     keepAlive: true,
   })
   pool.on('error', problem)
-  // The pool listens to idle connections alone. One that breaks between two statements of a transaction is told by the
-  // next statement; without a listener it would end the process.
+  // The pool only listens to idle connections. Without a listener, a connection that breaks inside a transaction would
+  // crash the process; the next statement reports the error.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const transaction: Database['transaction'] = async (work) => {
     const client = await connect(pool)
@@ -47,8 +46,7 @@ export function openServer(url: string, problem: (error: unknown) => void): Data
     forJobs: {
       executeSql: async (text, values) => {
         if (values !== undefined && values.length > 0) return pool.query(text, [...values])
-        // Several statements at once, BEGIN and COMMIT among them: one that fails must not leave its connection
-        // inside an open transaction for whoever gets it next.
+        // A failed script with BEGIN and COMMIT must not return its connection to the pool inside an open transaction.
         const client = await pool.connect()
         try {
           const result: unknown = await client.query(text)

@@ -1,4 +1,4 @@
-// What must survive and has no table of its own. A value that cannot be read back is an error, never nothing.
+// Persistent values without a table of their own. An unreadable value is an error, never treated as absent.
 import type { State } from '../ports/state.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from '../change/repository-key.ts'
@@ -47,7 +47,6 @@ export function openState(database: Database): State {
   }
 }
 
-/** Enough to see what it is. */
 function shown(value: string): string {
   return value.length <= 200 ? value : `${value.slice(0, 200)}…`
 }

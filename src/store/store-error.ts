@@ -1,23 +1,18 @@
-// The one error class of the store floor.
-
 export type StoreErrorCode =
-  /** The database cannot be reached, or went away in the middle: what was asked may or may not have happened. */
+  /** The database is unreachable or disconnected: the request may or may not have taken effect. */
   | 'unreachable'
-  /** Another process has the data folder. */
   | 'in-use'
-  /** The database was written by a newer version of this program. */
+  /** A newer version of this program wrote the database. */
   | 'too-new'
-  /** A row does not hold what this program wrote there. */
   | 'unreadable'
-  /** The pull request has a recorded landing already: it lands once. */
+  /** The pull request already has a recorded merge; it merges only once. */
   | 'already-landed'
-  /** The intent was settled with another outcome before, or never was begun. */
+  /** The intent was settled with another outcome, or does not exist. */
   | 'already-settled'
-  /** Two transactions got in each other's way; nothing was changed. */
+  /** Two transactions conflicted; nothing was changed. */
   | 'conflict'
-  /** Disk, memory or connections are used up. */
+  /** Out of disk, memory or connections. */
   | 'full'
-  /** The store was closed. */
   | 'closed'
   | 'failed'
 
@@ -26,7 +21,7 @@ const retryable: readonly StoreErrorCode[] = ['unreachable', 'conflict', 'full',
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
-  /** Whether the same call may succeed later with nothing else changed. */
+  /** Whether the same call may succeed later. */
   readonly retryable: boolean
 
   constructor(code: StoreErrorCode, message: string, cause?: unknown) {
@@ -36,7 +31,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What a driver threw, as a StoreError: by SQLSTATE class, or by the operating system's code. */
+/** Classifies a driver's error by SQLSTATE class or by the system's error code. */
 export function asStoreError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   const state = sqlState(cause)
@@ -44,7 +39,7 @@ export function asStoreError(cause: unknown): StoreError {
   return new StoreError(codeOf(state, message), `the database says: ${message}`, cause)
 }
 
-/** The five-letter SQLSTATE (or the system's code such as ECONNREFUSED) of a driver's error; '' when it has none. */
+/** Returns the five-character SQLSTATE or the system's code (ECONNREFUSED) of a driver's error; '' if it has none. */
 export function sqlState(error: unknown): string {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
@@ -55,7 +50,7 @@ function codeOf(state: string, message: string): StoreErrorCode {
   if (/^(?:08|57P)/.test(state) || /^E[A-Z]+$/.test(state)) return 'unreachable'
   if (state === '40001' || state === '40P01') return 'conflict'
   if (state.startsWith('53')) return 'full'
-  // node-postgres has words instead of codes for these.
+  // node-postgres has only messages for these.
   if (/Connection terminated|timeout exceeded when trying to connect|not queryable/.test(message))
     return 'unreachable'
   return 'failed'

@@ -1,4 +1,4 @@
-// The store: what must survive the process, in a Postgres of the process's own or in a shared one.
+// Opens the persistent store, in an embedded or a shared Postgres.
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../ports/clock.ts'
@@ -25,31 +25,30 @@ import { startWorker, type Worker } from './worker.ts'
 const pack = promisify(gzip)
 
 export interface StoreOptions {
-  /** A Postgres server's address. Given: several instances may share it; `dataDirectory` is not used. */
+  /** A Postgres server's address. If set, several instances may share it, and `dataDirectory` is ignored. */
   readonly databaseUrl?: string
-  /** The embedded database's folder. Neither given: in memory, gone with the process. */
+  /** The embedded database's folder. If neither is set, data is in memory only. */
   readonly dataDirectory?: string
-  /** Milliseconds to wait for a process that has the folder still, 10,000 unless given. */
+  /** Milliseconds to wait for another process to release the folder; default 10,000. */
   readonly patience?: number
-  /** For pauses between looks. What is compared between instances (leases, expiry) goes by the database's time. */
+  /** For polling pauses. Leases and expiry use the database's time. */
   readonly clock: Clock
-  /** Hears of what nobody waits for: handlers that reject, the queue's own faults, lost idle connections. */
+  /** Receives errors without a caller: rejecting handlers, queue errors, lost idle connections. */
   readonly problem?: (error: unknown, job?: Job) => void
-  /** Seconds of silence after which a process's jobs are given to another one, 15 unless given. */
+  /** Seconds of silence after which another process takes over a process's jobs; default 15. */
   readonly silence?: number
 }
 
 const usualSilence = 15
 
-/** An App that was told to stop lets its jobs finish; its successor may be started before that. */
+/** A stopping App finishes its jobs first, while its successor may already start. */
 const patience = 10_000
 
-/** Milliseconds between two removals of what has expired. */
 const pruneEvery = 3600_000
 
 /**
- * Opens the store and brings its tables up to date.
- * Rejects with StoreError `in-use` (another process has the folder), `unreachable` (no server) or `too-new`.
+ * Opens the store and migrates its tables. Rejects with StoreError `in-use` (another process has the folder),
+ * `unreachable` (no server) or `too-new`.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, problem = () => undefined } = options
@@ -73,7 +72,7 @@ async function build(
   await migrate(database)
   const jobs = await openJobs(database, problem)
   const embedded = database.kind === 'embedded'
-  // The folder is ours alone, so whoever held a lease or a job is dead.
+  // Only this process has the folder, so all holders of leases and jobs are dead.
   if (embedded)
     try {
       await giveBackLeases(database)

@@ -1,18 +1,17 @@
-// How values lie in the tables of state and cache: keys and values as JSON's text, many rows in one statement.
+// Stores keys and values of state and cache as JSON text, with many rows per statement.
 import { createHash } from 'node:crypto'
 
-/** As many as one statement takes at a time. */
 const batch = 1000
-/** An index entry has at most about 2700 bytes; longer keys are kept by their digest. */
+/** An index entry is limited to about 2700 bytes; longer keys are stored as their digest. */
 const longestKey = 500
 
-/** JSON's spelling of the key: image references from authors' files may hold what Postgres text cannot (NUL). */
+/** JSON text, because untrusted image references may hold characters that Postgres rejects (NUL). */
 export function storedKey(key: string): string {
   const text = JSON.stringify(key)
   return text.length <= longestKey ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** In one order everywhere, so that two instances that write the same keys do not wait for each other crosswise. */
+/** Sorted, so that two instances that write the same keys cannot deadlock. */
 export function storedRows(values: ReadonlyMap<string, unknown>) {
   return [...values]
     .map(([key, value]) => ({ key: storedKey(key), value: JSON.stringify(value ?? null) }))

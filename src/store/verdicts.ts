@@ -1,4 +1,4 @@
-// What was decided for a pull request, for people to look at. Nothing reads a verdict back to act on it.
+// Past verdicts, only for display. No decision depends on them.
 import { commitSha } from '../change/ids.ts'
 import type { Verdicts } from '../ports/verdicts.ts'
 import type { Database } from './database.ts'

@@ -1,28 +1,25 @@
-// Works jobs off: takes as many as there is room for, at once when one was enqueued here, within a second when another
-// instance did, and says of those it works on that they are.
+// Runs jobs as capacity allows: immediately if enqueued here, within a second if by another instance.
 import type { Clock } from '../ports/clock.ts'
 import type { Job } from '../ports/jobs.ts'
 import type { Jobs, Taken } from './jobs.ts'
 
-/** Milliseconds between two looks when nothing calls. */
+/** Milliseconds between polls without a wake-up. */
 const poll = 1000
 /**
- * Milliseconds after which a look at a pull request leaves its place to the next one and goes on beside it: what one
- * pull request makes slow keeps no other waiting. No longer than what is read of GitHub takes: what comes then is fetched
- * and looked at in lanes of its own, each with its own bound.
+ * Milliseconds after which a running job frees its slot and continues beside it, so that one slow pull request does not
+ * block others. At most as long as reading from GitHub takes: later work has its own limits.
  */
 const patience = 250
-/** Times as many jobs as there are places, at once. */
+/** Limit of concurrent jobs, as a multiple of the slots. */
 const mostBeside = 10
-/** Jobs at once, with those that only wait: each of them is some kilobytes of memory. */
+/** Limit of concurrent jobs, including waiting ones: each takes some kilobytes of memory. */
 const mostAtAll = 2000
-/** Signs of life in the time after which a job is taken to be a dead process's: a process may be only busy. */
+/** Heartbeats per silence period: a busy process may miss some. */
 const beats = 5
 
 export interface Worker {
-  /** There may be something to do. */
   wake(): void
-  /** Takes no more jobs and resolves when those that run have ended. */
+  /** Takes no more jobs and resolves when running ones have ended. */
   stop(): Promise<void>
 }
 
@@ -31,11 +28,11 @@ export interface WorkerOptions {
   readonly clock: Clock
   readonly handler: (job: Job) => Promise<void>
   readonly concurrency: number
-  /** How many of those that run only wait for others of them. */
+  /** The number of running jobs that only wait for other running jobs. */
   readonly waiting?: (() => number) | undefined
-  /** Hears of handlers that reject and of databases that do not answer. The job waits again in any case. */
+  /** Receives rejecting handlers and database failures. The job waits again in either case. */
   readonly problem: (error: unknown, job?: Job) => void
-  /** Seconds without a sign of life after which a job is taken to be a dead process's, and is given to another. */
+  /** Seconds without a heartbeat after which another process takes over a job. */
   readonly silence: number
 }
 
@@ -69,14 +66,13 @@ export function startWorker({
     try {
       await (failure ? jobs.fail(taken, failure.error) : jobs.complete(taken))
     } catch (error) {
-      // It stays active without a sign of life, and is taken again like a dead process's.
+      // The job stays active without heartbeats, and is taken over like a dead process's.
       problem(error, taken.job)
     }
     running.delete(taken.id)
     wake()
   }
 
-  /** How many more may be taken now. */
   const roomLeft = (): number => {
     const soon = clock.now() - patience
     const inPlace = [...running.values()].filter(
@@ -93,7 +89,7 @@ export function startWorker({
         const room = roomLeft()
         const taken = room > 0 ? await jobs.take(room) : []
         for (const one of taken) running.set(one.id, { taken: one, since: clock.now(), done: run(one) })
-        // As many as asked for: there may be more, and others may have ended meanwhile.
+        // The batch was full: more jobs may wait, and others may have ended meanwhile.
         if (taken.length > 0 && roomLeft() > 0) continue
       } catch (error) {
         problem(error)
@@ -101,14 +97,14 @@ export function startWorker({
       if (seen !== calls || signal.aborted) continue
       const called = new Promise<void>((resolve) => (answer = resolve))
       const pause = new AbortController()
-      // Where there is no room, there is as soon as those that run have left their places.
+      // Without room, checks again when running jobs free their slots.
       await Promise.race([called, clock.sleep(roomLeft() > 0 ? poll : patience, pause.signal)])
       pause.abort()
       answer = undefined
     }
   }
 
-  // Goes on while the last jobs end: they too need signs of life.
+  // Continues until the last jobs end, because they still need heartbeats.
   const over = new AbortController()
   const live = async (): Promise<void> => {
     for (;;) {
@@ -116,7 +112,7 @@ export function startWorker({
       if (over.signal.aborted) return
       try {
         await jobs.touch([...running.values()].map(({ taken }) => taken))
-        // Other instances' dead jobs, and those of this one whose answer was lost with a connection: they are active in
+        // Jobs of dead instances, and jobs of this one whose answer was lost.
         // the database alone.
         if ((await jobs.recover(silence)) > 0) wake()
       } catch (error) {

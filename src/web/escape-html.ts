@@ -1,5 +1,3 @@
-// Text of others into HTML: the web floor's one place for it.
-
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

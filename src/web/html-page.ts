@@ -1,12 +1,12 @@
-// What every page of the bot has in common: its frame, its looks in light and dark, and headers that let nothing in but itself.
+// The frame, styles and security headers of every page.
 import type { ServerResponse } from 'node:http'
 import { escapeHtml } from './escape-html.ts'
 
 export interface HtmlPage {
   readonly title: string
-  /** HTML; text of others is escaped already. */
+  /** HTML with all external text escaped. */
   readonly body: string
-  /** Seconds after which the browser asks again, and where. */
+  /** Seconds until the browser reloads, and the address. */
   readonly refresh?: { readonly seconds: number; readonly to: string }
 }
 
@@ -29,7 +29,7 @@ function renderPage({ title, body, refresh }: HtmlPage): string {
 <body><h1>${escapeHtml(title)}</h1>${body}</body></html>`
 }
 
-/** Sends a page. `formsTo`: the only place besides this one that its forms may go to. */
+/** `formsTo`: the only other origin that the page's forms may submit to. */
 export function sendPage(response: ServerResponse, status: number, page: HtmlPage, formsTo = ''): void {
   response
     .writeHead(status, {

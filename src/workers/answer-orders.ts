@@ -1,5 +1,5 @@
-// A worker's end of its channel: an order in, its answer or the words of its failure out. The process ends with the one
-// that started it. While it works it may call back for what only the other side can say.
+// The worker's end of the channel: receives orders and sends answers or error messages. It can call back to the parent,
+// and the process ends with its parent.
 
 import { keepCompiled } from './keep-compiled.ts'
 
@@ -13,14 +13,14 @@ export type WorkerOrder<Order> =
   | { readonly call: number; readonly said: unknown }
   | { readonly call: number; readonly refused: string }
 
-/** Asks the one who gave the order. Rejects with the words of the refusal. */
+/** Asks the parent during an order. Rejects with the text of the refusal. */
 export type CallBack = (request: unknown) => Promise<unknown>
 
-/** Does all orders that come. For the module that a worker runs, once. */
+/** Answers all orders. A worker's module calls it once. */
 export function answerOrders<Order, Answer>(
   work: (order: Order, call: CallBack) => Answer | Promise<Answer>,
 ): void {
-  // Now: nothing that a stranger wrote has been read yet.
+  // Done now, before the process reads any untrusted input.
   keepCompiled()
   const send = (reply: WorkerReply<Answer>) => process.send?.(reply)
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
@@ -41,7 +41,7 @@ export function answerOrders<Order, Answer>(
     }
     void (async () => {
       try {
-        // What cannot be sent is a failure, too.
+        // Failing to serialize the answer is a failure, too.
         send({ answer: await work(message.order, call) })
       } catch (error) {
         send({ failure: String(error) })

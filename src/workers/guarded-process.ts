@@ -1,9 +1,6 @@
-// What a process does that reads what others wrote, before it takes an order.
-
 /**
- * A key such as `__proto__` that is taken for a place to write to writes nothing that all objects then have. They are
- * sealed, not frozen: libraries give objects of their own what shared ones have, by assignment. The process ends with the
- * one that gives it orders.
+ * Prevents prototype pollution through keys such as `__proto__` in untrusted input. Seals instead of freezing, because
+ * libraries assign properties that shadow those of shared prototypes. The process ends with its parent.
  */
 export function guardProcess(): void {
   const shared: readonly { readonly prototype: object }[] = [

@@ -1,9 +1,8 @@
-// Node keeps what it compiled of the loaded modules when a process ends by itself. Our workers never do that, nor does an
-// App that is killed: without this each one would compile everything anew, which takes over a second of the processor
-// where the sources are run.
+// Node saves its compile cache only on a normal exit, which workers and killed Apps don't have. Without the cache each
+// process would compile all sources again, which takes over a second.
 import { flushCompileCache } from 'node:module'
 
-/** Keeps what is compiled by now for the next process, where there is a folder for that; else does nothing. */
+/** Saves the compile cache for the next process; does nothing if there is no cache folder. */
 export function keepCompiled(): void {
   flushCompileCache()
 }

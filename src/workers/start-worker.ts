@@ -1,5 +1,5 @@
-// One process for work that the bytes of strangers may make endless: what it uses up is taken from it, not from ours.
-// Never a thread: V8 gives up the whole process when a thread asks for much memory at once that it may not have.
+// A process for work on untrusted input that may never end or use too much memory. Not a thread: V8 aborts the whole
+// process when a thread fails a large allocation.
 import { fork, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
@@ -10,31 +10,29 @@ import { faultOfEnd, WorkerFault } from './worker-fault.ts'
 
 export interface Worker<Order, Answer> {
   /**
-   * One order at a time. Rejects with a WorkerFault, and the process is ended, when there is no answer within
-   * `milliseconds` or can be none; with another error for an order that cannot be sent. The clock stands still while the
-   * process waits for what it asked of `callBack`.
+   * One order at a time. Rejects with a WorkerFault and ends the process if no answer comes within `milliseconds`; with
+   * another error for an order that cannot be sent. Time in `callBack` does not count.
    */
   ask(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer>
-  /** Milliseconds of the processor that it has used so far; undefined where the system does not tell. */
+  /** CPU time used so far, in milliseconds; undefined if the system does not report it. */
   used(): number | undefined
-  /** Ends the process with this as the reason. */
   stop(why: WorkerFault): void
-  /** Resolves when the process is gone. What it works on is rejected as `closed`. */
+  /** Resolves when the process has ended. Rejects its current order as `closed`. */
   end(): Promise<void>
-  /** True when it takes no orders any more. */
+  /** True if it takes no more orders. */
   readonly isGone: boolean
 }
 
 export interface WorkerKind {
   /** Calls answerOrders(). */
   readonly script: URL
-  /** Megabytes of heap; what lies outside it must bound itself. */
+  /** Heap limit in megabytes; the script must limit other memory itself. */
   readonly heap: number
-  /** As `nice` counts it: a process that is not urgent leaves the processor to the others. Default 0. */
+  /** As in `nice`; higher values yield the CPU to other processes. Default 0. */
   readonly niceness?: number
-  /** Whether the processes that it starts end with it. Default: it starts none. */
+  /** Whether its child processes end with it. Default: it starts none. */
   readonly hasChildren?: boolean
-  /** All that it gets of an environment, besides what finds programs. Default: nothing. */
+  /** Environment variables besides those that find programs. Default: none. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -55,11 +53,11 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
   function end(): void {
     if (kind.hasChildren === true && child.pid !== undefined && child.exitCode === null)
       try {
-        // The group that it leads, itself included.
+        // The process group that the child leads.
         process.kill(-child.pid, 'SIGKILL')
         return
       } catch {
-        // Gone, or its group is not made yet.
+        // The process has ended, or its group does not exist yet.
       }
     child.kill('SIGKILL')
   }
@@ -77,7 +75,7 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
       stop(new WorkerFault('not-started', 'the process could not be started', cause))
       exited.resolve()
     }
-    // The channel to a dying process may break before the process's end says why.
+    // The channel may break before the exit event gives the reason.
     else end()
   })
   letRest(child)
@@ -92,7 +90,7 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
     if (!asked) return void stop(new WorkerFault('failed', 'the process asked what nobody answers'))
     if (++open === 1) stopwatch?.pause()
     const settle = (message: WorkerOrder<Order>) => {
-      // The order may be over, and another one under way.
+      // The order may have ended, and another one may be running.
       if (callBack !== asked || fault) return
       if (--open === 0) stopwatch?.resume()
       send(message)
@@ -143,7 +141,7 @@ interface Stopwatch {
   resume(): void
 }
 
-/** Calls once after so many milliseconds in which it was not paused. */
+/** Calls `over` once after `milliseconds` of unpaused time. */
 function startStopwatch(milliseconds: number, over: () => void): Stopwatch {
   let left = milliseconds
   let since = performance.now()
@@ -168,7 +166,7 @@ const tick = 10
 
 function processorTime(pid: number): number | undefined {
   try {
-    // After the name, which may hold anything, the 12th and 13th field: user and system time.
+    // After the name, which may hold anything, fields 12 and 13 are user and system time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     return (Number(fields[11]) + Number(fields[12])) * tick
   } catch {
@@ -180,7 +178,7 @@ function beNice(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
-    // A system that does not let us: it is then as urgent as everything else.
+    // The system does not allow it; the process then has normal priority.
   }
 }
 
@@ -190,7 +188,7 @@ function forked({ script, heap, hasChildren = false, environment = {} }: WorkerK
     return fork(fileURLToPath(script), [], {
       execPath: process.execPath,
       execArgv: ['--no-warnings', `--max-old-space-size=${heap}`],
-      // Nothing of this process's secrets but what is given on purpose.
+      // Passes no secrets of this process except those given on purpose.
       env: {
         ...environment,
         ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
@@ -201,12 +199,12 @@ function forked({ script, heap, hasChildren = false, environment = {} }: WorkerK
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
   } catch (cause) {
-    // Some of the system's refusals (no memory) come at once, the others as an event.
+    // Some system errors (no memory) are thrown, others arrive as an event.
     throw new WorkerFault('not-started', 'the process could not be started', cause)
   }
 }
 
-/** Nothing waits for a process without work: neither our own end nor a test's. */
+/** An idle worker must not keep this process alive. */
 function letRest(child: ChildProcess): void {
   child.unref()
   child.channel?.unref()

@@ -1,20 +1,17 @@
-// The one error class of the workers floor: why an order has no answer. Whether that speaks against what the order was
-// about is for the one who gave it to say.
+// Why an order has no answer. The caller decides whether that speaks against the input.
 
 export type WorkerFaultCode =
-  /** The answer took longer than it may. */
   | 'too-slow'
-  /** V8 gave up: the heap is full. */
+  /** V8's heap is full. */
   | 'too-much-memory'
-  /** The work threw, or the process crashed or ended by itself. */
+  /** The work threw, or the process crashed or exited. */
   | 'failed'
-  /** Something outside ended the process: people, a machine without memory. */
+  /** Something outside ended the process: an operator, or a machine out of memory. */
   | 'ended'
-  /** The system could not start a process. */
   | 'not-started'
-  /** Others wait, and it has worked for longer than it may while they do. */
+  /** Others wait, and the order used up its time for that case. */
   | 'displaced'
-  /** More orders wait already than may. */
+  /** Too many orders already wait. */
   | 'crowded'
   | 'closed'
 
@@ -28,12 +25,11 @@ export class WorkerFault extends Error {
   }
 }
 
-/** V8's, when it has no memory left. */
+/** V8 aborts when it is out of memory. */
 const outOfMemory = 'SIGABRT'
-/** Those that a process earns by what it does. */
+/** Signals caused by the process's own actions. */
 const crashes: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP', 'SIGSYS']
 
-/** What the end of a process says that nobody here wanted. */
 export function faultOfEnd(code: number | null, signal: string | null): WorkerFault {
   if (signal === outOfMemory) return new WorkerFault('too-much-memory', 'the work needs too much memory')
   if (signal === null) return new WorkerFault('failed', `the process stopped with code ${code ?? 'none'}`)

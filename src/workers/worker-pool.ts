@@ -1,55 +1,55 @@
-// Orders to processes of which there are never more than so many: the others wait in turn, and are refused where too many
-// wait already. Whatever goes wrong in a process ends it; the next order gets another one.
+// Distributes orders to a limited number of processes. Other orders wait, and are refused if too many wait. A fault
+// ends the process, and the next order gets a new one.
 import type { CallBack } from './answer-orders.ts'
 import { startWorker, type Worker, type WorkerKind } from './start-worker.ts'
 import { WorkerFault } from './worker-fault.ts'
 
 export interface WorkerPool<Order, Answer> {
   /**
-   * Rejects with a WorkerFault; `milliseconds` count from the moment when a process takes the order. Nothing else is done
-   * in that process meanwhile: what is wrong there comes of this order. `callBack` answers what the process asks; the
-   * clock stands still meanwhile. Of orders that wait, one goes first whose `key` has none under way.
+   * Rejects with a WorkerFault. `milliseconds` count from when a process takes the order, without the time in
+   * `callBack`. A process runs one order at a time, so a fault is due to its order. Waiting orders whose `key` has none
+   * running go first.
    */
   run(order: Order, milliseconds: number, callBack?: CallBack, key?: string): Promise<Answer>
-  /** Ends all processes; what waits is rejected as `closed`. Resolves when they are gone. */
+  /** Ends all processes and resolves when they are gone. Rejects waiting orders as `closed`. */
   close(): Promise<void>
 }
 
 export interface WorkerPoolOptions<Answer> extends WorkerKind {
-  /** At once. They are started when there is work for them. */
+  /** The maximum at the same time. They start on demand. */
   readonly processes: number
-  /** Orders that may wait for a process: each of them lies in our memory. */
+  /** Orders that may wait; each takes memory in this process. */
   readonly mostWaiting: number
-  /** Orders after which a process is ended all the same: nothing that one left behind stays for long. */
+  /** Orders after which a process is replaced, which limits the lifetime of leftover state. */
   readonly mostOrders?: number
-  /** Milliseconds that a process waits for another order. */
+  /** Milliseconds after which an idle process ends. */
   readonly longestRest: number
-  /** A process works for orders of one key alone: nothing that one left behind is there for those of another. */
+  /** Each process serves only one key, so that no leftover state reaches another key. */
   readonly isForOneKey?: boolean
-  /** Whether a process may take another order after this answer, for which it used so much of the processor. */
+  /** Whether a process may take another order after this answer and this CPU time. */
   readonly staysFit?: (answer: Answer, milliseconds: number) => boolean
   /**
-   * Milliseconds that an order waits for a process that is there, before another one is started: a start costs more of the
-   * processor than most orders. Default: it does not wait.
+   * Milliseconds that an order waits for a busy process before another starts, because starting costs more CPU time
+   * than most orders. Default: it does not wait.
    */
   readonly growsAfter?: number
-  /** Times that an order is tried, each in a new process: a machine may have been busy with something else. */
+  /** Attempts per order, each in a new process: the machine may have been busy. */
   readonly mostTries?: number
   /**
-   * Milliseconds of the processor after which an order's process is ended as `displaced` when another order waits; or four
-   * times as many of the clock, also where it only waits for others. Absent: never.
+   * CPU milliseconds after which an order is ended as `displaced` if another order waits; or four times as many of wall
+   * time. Absent: never.
    */
   readonly displacedAfter?: number
 }
 
 interface Place<Order, Answer> {
-  /** Whom it works for, where processes are kept apart. */
+  /** The key it serves, if processes are kept apart. */
   readonly key: string
   readonly worker: Worker<Order, Answer>
   orders: number
-  /** When it took the order that it works on. */
+  /** When it took its current order. */
   since: number
-  /** What its process had used of the processor then. */
+  /** CPU time of the process at that moment. */
   usedBefore: number
   clock?: NodeJS.Timeout
 }
@@ -67,13 +67,11 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     staysFit = () => true,
   } = options
   const places = new Set<Place<Order, Answer>>()
-  /** The last that worked is the first to work again, so that the others may end. */
+  /** A stack: the last used process is reused first, so that the others can end. */
   const resting: Place<Order, Answer>[] = []
   const atWork = new Set<Place<Order, Answer>>()
-  /** Orders that wait for a process of their key, in turn. */
   const hoping = new Set<{ readonly key: string; readonly over: () => void }>()
   const queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
-  /** Orders under way, by key. */
   const underWay = new Map<string, number>()
   let working = 0
   let closed = false
@@ -102,7 +100,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     else working -= 1
   }
 
-  /** Ends what has worked longest, as soon as it has worked long enough, while somebody waits. */
+  /** While orders wait, ends the longest-running order once it has had its time. */
   function displace(): void {
     if (displacedAfter === undefined || displacing || queue.length === 0) return
     let longest: { place: Place<Order, Answer>; worked: number } | undefined
@@ -126,7 +124,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
-  /** Until a process of this key is free, or none is at work any more, or so long. */
+  /** Waits until a process of this key is free, none is working, or the time is over. */
   async function hope(key: string): Promise<void> {
     const over = Promise.withResolvers<void>()
     const one = { key, over: over.resolve }
@@ -143,7 +141,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
 
   function encourage(key: string): void {
     const those = [...hoping].filter((one) => one.key === key)
-    // Each free one is for the first; where there is none and none to hope for, they need their own.
+    // Each free process goes to the first order; without any, the orders need new ones.
     const free = restingFor(key)
     for (const { over } of free > 0 || isOneAtWork(key) ? those.slice(0, free) : those) over()
   }
@@ -168,7 +166,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
 
   function rest(place: Place<Order, Answer>): void {
     resting.push(place)
-    // Processes of many keys may rest: no more of them than work at once.
+    // Limits idle processes of many keys to the number of working ones.
     const oldest = resting.length > processes ? resting.shift() : undefined
     if (oldest) {
       clearTimeout(oldest.clock)

@@ -1,5 +1,5 @@
-// The edge: a delivery is verified on its raw bytes, stored with its jobs in one transaction, and answered. No
-// decision is made here, and nothing runs on after the answer (T41 to T43).
+// Verifies a delivery on its raw bytes, stores it with its jobs in one transaction, and answers. It decides nothing and
+// leaves nothing running after the answer.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Deliveries } from '../../ports/deliveries.ts'
@@ -9,22 +9,22 @@ import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBody = 25 * 1024 * 1024
-/** Nearly every delivery is shorter: those that are keep room of their own, whoever sends how many long ones. */
+/** Nearly every delivery is shorter. These have a memory limit of their own, so that large ones cannot starve them. */
 const usualBody = 1024 * 1024
-/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest, and 64 usual ones. */
+/** Total bytes held before signatures are verified: eight of the largest bodies and 64 usual ones. */
 const mostUnverified = { long: 8 * maxBody, usual: 64 * usualBody } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
 export interface DeliveryEdge {
   readonly store: Deliveries
-  /** The current secret first, then the one before it, if any. */
+  /** The current secret first, then the previous one. */
   readonly secrets: readonly string[]
-  /** Our own: what it wrote is no news to us. Absent: everything is. */
+  /** Our own App's changes are ignored. If absent, no sender is. */
   readonly appId?: number | undefined
-  /** The pull requests that wait for what another app reports. Absent: none does. */
+  /** Finds the pull requests that wait for another app's report. */
   readonly waitingFor?: (report: GreenReport) => Promise<readonly PullNumber[]>
-  /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
+  /** `event` comes from a closed list, never from an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
@@ -71,7 +71,7 @@ export function deliveryHandler({ store, secrets, appId, waitingFor, onAccepted 
   }
 }
 
-/** HMAC-SHA-256 over the bytes as they came, compared in constant time; the SHA-1 header is not looked at (T42). */
+/** Compares an HMAC-SHA-256 of the raw bytes in constant time and ignores the SHA-1 header. */
 export function isSigned(
   body: Uint8Array,
   signature: string | undefined,
@@ -84,10 +84,9 @@ export function isSigned(
   )
 }
 
-/** Bytes that are left. */
 type Rooms = Record<keyof typeof mostUnverified, number>
 
-/** The whole body, unless it is longer than GitHub ever sends, or others' bodies have taken the room. */
+/** Limits the body to GitHub's maximum, and all bodies together to the shared memory limit. */
 async function readBody(request: IncomingMessage, rooms: Rooms): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0

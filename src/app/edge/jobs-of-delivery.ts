@@ -1,5 +1,5 @@
-// Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
-// nothing of it is believed but which repository and which pull request or branch to look at.
+// Maps deliveries to jobs. A delivery is a hint: only its repository, pull request and branch are used, and the bot
+// reads everything else again.
 import { z } from 'zod'
 import { commitSha, pullNumber, type CommitSha } from '../../change/ids.ts'
 import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts'
@@ -35,7 +35,6 @@ const names = z.array(z.object({ full_name: nameText })).default([])
 
 type JobsOf = (payload: unknown, appId: number | undefined) => readonly Job[]
 
-/** A payload that is not as GitHub sends it causes no job. */
 const on =
   <T>(payload: z.ZodType<T>, jobs: (value: T, appId: number | undefined) => readonly Job[]): JobsOf =>
   (given, appId) => {
@@ -53,7 +52,6 @@ const events: Readonly<Record<string, JobsOf>> = {
   issue_comment: on(comments, (it, appId) =>
     it.issue.pull_request !== undefined && !isOurs(it, appId) ? [pullJob(it, it.issue)] : [],
   ),
-  // What others report is told to those that wait for it: see greenReportOf.
   check_run: on(z.object({ ...about, action: z.string(), check_run: checkRun }), (it) =>
     it.action === 'rerequested' || it.action === 'requested_action'
       ? jobsOrSweep(it, it.check_run.pull_requests)
@@ -89,7 +87,7 @@ const events: Readonly<Record<string, JobsOf>> = {
 const branchOf = (ref: string): string | undefined =>
   ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 
-/** The name of a verified delivery's event for measuring: one of those that mean something here, or `other`. */
+/** Returns the event name for metrics, or `other` if the bot does not handle it. */
 export function labelOfEvent(event: string): string {
   return Object.hasOwn(events, event) ? event : 'other'
 }
@@ -97,12 +95,11 @@ export function labelOfEvent(event: string): string {
 const pullActions =
   /^(?:opened|synchronize|reopened|edited|ready_for_review|converted_to_draft|closed|(?:un)?labeled|dequeued)$/
 
-/** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
+/** Returns no jobs for events that are irrelevant or malformed. */
 export function jobsOfDelivery(event: string, payload: unknown, appId?: number): readonly Job[] {
   return Object.hasOwn(events, event) ? (events[event]?.(payload, appId) ?? []) : []
 }
 
-/** A check or a status of another app that turned green on a commit. */
 export interface GreenReport extends About {
   readonly commit: CommitSha
   readonly context: string
@@ -116,7 +113,7 @@ const report = z.object({
   state: z.string().optional(),
 })
 
-/** What a delivery says to be green. Whether any pull request waits for it is for the store to say: most commits are no one's head. */
+/** The store decides whether a pull request waits for it: most commits are not the head of one. */
 export function greenReportOf(event: string, payload: unknown): GreenReport | undefined {
   const it = event === 'status' || event === 'check_run' ? report.safeParse(payload).data : undefined
   if (it === undefined) return undefined
@@ -131,21 +128,19 @@ export function greenReportOf(event: string, payload: unknown): GreenReport | un
 }
 
 /**
- * That our App wrote its own comment, or wrote it anew: nothing that it does not know, and a second look at each pull request
- * where it is taken for news. What others do to our comment is news.
+ * Ignores our App's own comment events, which would requeue each pull request. Edits of our comment by others count.
  */
 function isOurs({ action, comment, sender }: z.infer<typeof comments>, appId: number | undefined): boolean {
   return (
     (action === 'created' || action === 'edited') &&
     appId !== undefined &&
     comment?.performed_via_github_app?.id === appId &&
-    // A person may write by way of our App.
     sender?.type === 'Bot' &&
     sender.id === comment.user?.id
   )
 }
 
-/** Branches on which merges wait, ours and those of GitHub's merge queue, and those of our own pull requests: nothing is published from them. */
+/** Merge queue branches and branches of our own pull requests. Nothing is published from them. */
 const isPassing = (branch: string): boolean =>
   [temporaryBranches, queueBranches, ownBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
@@ -177,7 +172,7 @@ function sweepJob(value: About): Job {
   return { kind: 'sweep', installation: value.installation.id, repository: nameOf(value) }
 }
 
-/** GitHub leaves `pull_requests` empty for forks: then every open pull request is looked at. */
+/** GitHub leaves `pull_requests` empty for forks, so every open pull request is evaluated. */
 function jobsOrSweep(value: About, pulls: readonly { number: number }[]): readonly Job[] {
   return pulls.length > 0 ? pulls.map((each) => pullJob(value, each)) : [sweepJob(value)]
 }

@@ -1,10 +1,9 @@
-// Who brought a head, by the delivery that tells of it: GitHub says it nowhere else (T24). The delivery is signed;
-// what it does not say, or says in two ways, is not known. Decides nothing.
+// Finds who pushed a head. Only the signed delivery says so; missing or contradictory data is treated as unknown.
 import { z } from 'zod'
 import { commitSha, pullNumber, userId } from '../../change/ids.ts'
 import type { SeenPush } from '../../ports/pull-memory.ts'
 
-/** A name as GitHub has them. Postgres takes neither a NUL nor half a surrogate pair. */
+/** Postgres accepts neither NUL nor unpaired surrogates. */
 export const nameText = z.string().regex(/^[^\p{Cc}\p{Cs}]+$/u)
 const sha = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/)
 const payload = z.object({
@@ -20,8 +19,8 @@ const payload = z.object({
 })
 
 /**
- * The sender of a pull request's `opened` or `synchronize` delivery with the head it brought; undefined for others.
- * Whoever opens a pull request stands for the head it has then; reopening one says nothing of the kind.
+ * Returns the sender of an `opened` or `synchronize` delivery with the head it pushed. The sender who opens a pull
+ * request counts as the pusher of its head; reopening proves nothing.
  */
 export function pushOfDelivery(event: string, body: unknown): SeenPush | undefined {
   if (event !== 'pull_request') return undefined

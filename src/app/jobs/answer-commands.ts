@@ -1,4 +1,3 @@
-// Carries out what was decided about the commands in a pull request's comments.
 import type { Jobs } from '../../ports/jobs.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
@@ -9,8 +8,8 @@ import { obeyRollback } from './publish/rollback-command.ts'
 import { obeyStopCommand } from './stop-commands.ts'
 
 /**
- * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
- * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
+ * Records each command before it takes effect, then answers it. Returns false if the decision must be made again:
+ * another instance was faster, or a merge freeze began or ended.
  */
 export async function answerCommands(
   { snapshot, commands }: Pick<Seen, 'snapshot' | 'commands'>,
@@ -20,9 +19,8 @@ export async function answerCommands(
   let changesStops = false
   for (const decision of commands) {
     const { record, reaction } = await obeyRollback(decision, snapshot, place)
-    // What was understood of it is said with the next look.
     if (record !== decision.record) changesStops = true
-    // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
+    // Runs before the command is recorded: it is idempotent by comment id, so a crash in between is retried.
     if (await obeyStopCommand(record, snapshot, place)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false

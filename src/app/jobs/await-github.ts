@@ -1,5 +1,5 @@
-// A pull request that was read as open before its merge was pushed, and whose branch was fetched after it. GitHub notices a
-// moment later. Until then it is no pull request without a change: whoever merged it tells what became of it.
+// Handles the moment between a pushed merge and GitHub noticing it: the pull request still reads as open, but its
+// branch already contains its head.
 import type { Snapshot } from '../../change/snapshot.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Store } from '../../ports/store.ts'
@@ -8,15 +8,16 @@ import type { JobContext } from './job-context.ts'
 import { settleBegun } from './settle-begun.ts'
 import { sinceHeads, sinceHeadShape } from './since-heads.ts'
 
-/** Who pushed something else, and left the pull request open, is told after so long. */
+/** After this time, somebody else's push that left the pull request open is reported. */
 const patienceSeconds = 30
 
-/** For a branch that holds the head of a pull request which is open. Forgotten, GitHub is waited for once more. */
+/** If lost, the wait for GitHub starts over. */
 const millisecondsContained = sinceHeads(defineCache('contained head', sinceHeadShape))
 
 /**
- * What to do about a pull request that is open though its base branch holds its head: `merged` by us, and on record; `wait`
- * for GitHub, or for whoever lands it; `open`: GitHub leaves it so. Rejects with a GitError, ForgeError or StoreError.
+ * Decides what to do with an open pull request whose base branch contains its head. `merged`: by us, and recorded.
+ * `wait`: for GitHub or the merging process. `open`: GitHub leaves it open. Rejects with a GitError, ForgeError or
+ * StoreError.
  */
 export async function awaitGitHub(
   snapshot: Snapshot,

@@ -1,5 +1,5 @@
-// The commits of a pull request, brought here; or why git does not take them. A head that git refuses is refused each time: it
-// is said once, and not fetched again until there is another one.
+// Fetches the commits of a pull request, or reports why git rejects them. A rejected head is reported once and not
+// fetched again.
 import { z } from 'zod'
 import type { CommitSha } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -11,19 +11,19 @@ import type { JobContext } from './job-context.ts'
 
 export type Brought =
   | { readonly kind: 'here'; readonly snapshot: Snapshot }
-  /** GitHub's answers and git's do not agree yet. */
+  /** GitHub and git do not agree yet. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'malformed'; readonly why: string }
 
 const refusedHead = z.object({ head: z.string(), why: z.string() })
-/** Heads that git refused, by pull request. Forgotten, they are fetched and refused once more. */
+/** If lost, the heads are fetched and rejected again. */
 const refusedHeads = defineCache<z.infer<typeof refusedHead>>('refused head', {
   version: 1,
   read: (stored) => refusedHead.safeParse(stored).data,
 })
 const rememberedSeconds = 30 * 24 * 3600
 
-/** Rejects with a GitError of anything but the head, and with a ForgeError or StoreError. */
+/** Rejects with a GitError that does not concern the head, a ForgeError or a StoreError. */
 export async function bringCommits(snapshot: Snapshot, place: JobContext<Cache>): Promise<Brought> {
   const { repository, app } = place
   const key = pullKey(snapshot.repository, snapshot.pull)
@@ -37,7 +37,7 @@ export async function bringCommits(snapshot: Snapshot, place: JobContext<Cache>)
     return fetched === undefined ? { kind: 'stale' } : { kind: 'here', snapshot: fetched }
   } catch (error) {
     if (!isGitError(error, 'corrupt')) throw error
-    // What speaks against the base branch, or against our own mirror, is nothing that the author did.
+    // Errors in the base branch or our mirror are not the author's.
     await repository.fetch(snapshot.baseRef)
     const why = whyRefused(error.message)
     await app.store.putCached(refusedHeads, new Map([[key, refused(snapshot.head, why)]]), rememberedSeconds)
@@ -47,7 +47,7 @@ export async function bringCommits(snapshot: Snapshot, place: JobContext<Cache>)
 
 const refused = (head: CommitSha, why: string) => ({ head, why })
 
-/** Git's word for what is wrong, and with which object: `git fsck` has a list of these words. */
+/** Returns the message id and object that `git fsck` reports. */
 function whyRefused(said: string): string {
   const [, object, word] = /\bobject ([0-9a-f]{40}): ([A-Za-z]{1,40})\b/.exec(said) ?? []
   return object === undefined ? 'an object in them is malformed' : `object ${object}: ${word}`

@@ -1,5 +1,4 @@
-// /rollback on a pull request that is merged or closed: where a maintainer sees what broke the catalog, and comments. Old
-// comments command nothing: they were about what users had then.
+// Handles /rollback on merged or closed pull requests. Old comments are ignored because the catalog has changed since.
 import { parseComment } from '../../change/command.ts'
 import type { Comment, Snapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
@@ -17,9 +16,9 @@ import type { JobContext } from './job-context.ts'
 import { lookAgain } from './look-again.ts'
 import { lookAtPull } from './look-at-pull.ts'
 
-/** Milliseconds: longer than a delivery may be late, shorter than anybody waits before they comment again. */
+/** Milliseconds; covers late deliveries. */
 const freshFor = 3600_000
-/** Seconds until a command is looked at again that could not be decided on. */
+/** Seconds until an undecided command is retried. */
 const undecidedWait = 60
 
 type Obeying = JobContext<Required<PullMemory> & LandingStops & Cache & Jobs & State>
@@ -35,7 +34,7 @@ export async function obeyOnClosed(closed: Snapshot, place: Obeying): Promise<vo
     freshRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
   if (open(closed.comments).length === 0 || !(await isServed(closed.baseRef, place, { kept: true }))) return
   const snapshot = await fetchAgreeing(closed, place)
-  // Opened again: the job that this brings looks at it as a whole.
+  // Reopened: its own job evaluates the whole pull request.
   if (snapshot !== undefined && snapshot.state !== 'open') {
     const comments = open(snapshot.comments)
     const { commands } = await lookAtPull({ ...snapshot, comments }, place)
@@ -47,7 +46,7 @@ export async function obeyOnClosed(closed: Snapshot, place: Obeying): Promise<vo
   await lookAgain(closed.pull, place, undecidedWait)
 }
 
-/** An open pull request's own comment says it; that of a merged one tells of the merge. */
+/** An open pull request reports this in its own comment; a merged one's comment is about the merge. */
 async function sayUnclear(
   { comment, outcome, rollback }: CommandRecord,
   { pull }: Snapshot,
@@ -65,7 +64,7 @@ async function sayUnclear(
   }
 }
 
-/** Written by people, never edited, and not long ago. */
+/** Unedited comments by people, within the time limit. */
 export function freshRollbacks(comments: readonly Comment[], now: number): readonly Comment[] {
   return comments.filter(({ author, body, createdAt, updatedAt }) => {
     if (author === null || author.kind === 'bot' || createdAt !== updatedAt) return false

@@ -1,5 +1,5 @@
-// The job "check this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
-// anew, so running it twice, late or after a crash comes to the same end.
+// Evaluates a pull request: snapshot, verdict, report, merge. Level-triggered: it reads everything again, so repeated,
+// late or crashed runs converge.
 import { questionKey, type Question } from '../../checks/questions.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -33,11 +33,11 @@ import type { Forge, Present, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { Turn } from './turns.ts'
 
-/** Seconds after which what did not agree is looked at again. */
+/** Seconds until inconsistent data is read again. */
 const busySeconds = 2
-/** Seconds until it is asked again what became of a landing: GitHub gives up on its own merge within them. */
+/** Seconds until an unclear merge is checked again; GitHub abandons its own merge within this time. */
 const unclearSeconds = 30
-/** How often a look starts again within one job, because of commands that were carried out, before it goes back to the queue. */
+/** Restarts within one job after commands took effect, before it returns to the queue. */
 const attempts = 5
 
 export async function examinePull(
@@ -77,7 +77,7 @@ async function examineInTurn(
       verdict.permit === undefined ? 0 : await secondsToSayReady(snapshot, place, isFirst ? 'first' : 'edit')
     await showLook(examination, place, { present, isRestLater: sayReadyAfter > 0 })
     crashPoint('report-published')
-    // Where this process stood still, another one merged it meanwhile and said so: what was written over that is older.
+    // Another process may have merged and reported it meanwhile, so our report would be outdated.
     if (await isLanded(snapshot, place)) {
       await reportMerged(job.pull, place)
       return
@@ -89,15 +89,14 @@ async function examineInTurn(
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
       await keepLook(examination, answers, place)
-      // A question that is open for the moment is the group's to wait for.
       if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
       if (!(await settleBegun(job.pull, place))) await store.enqueue(job, unclearSeconds)
       return
     }
 
-    // Before anybody may land it: whoever does brings this forward.
+    // Enqueued before the merge can start, because the merge reschedules this job.
     if (sayReadyAfter > 0) await store.enqueue(job, sayReadyAfter)
-    // Whoever lands it judges it once more, on what the branch has then.
+    // The batch judges it again on the branch's current tip.
     await store.putReady(snapshot)
     await store.enqueue({
       kind: 'train',
@@ -112,11 +111,11 @@ async function examineInTurn(
 
 interface Looked {
   readonly examination: Seen
-  /** What of ours was on it when it was read. Absent: that was not read. */
+  /** Our comment and check runs when the pull request was read; absent if not read. */
   readonly present: Present | undefined
 }
 
-/** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
+/** Returns undefined if the pull request is gone or closed. */
 async function look(
   pull: PullNumber,
   place: JobContext<Store>,
@@ -145,13 +144,13 @@ async function look(
   }
   if (!(await isServed(snapshot.baseRef, place, { kept: true }))) {
     await seeElsewhere(snapshot, app.store)
-    // It may have been for another branch when a landing of it was begun: what is merged is told on it wherever it is now.
+    // The base may have changed since the merge began; the outcome is reported on the pull request wherever it is now.
     if (!(await settleBegun(pull, place))) await lookAgain(pull, place, unclearSeconds)
     if (await isLanded(snapshot, place)) await reportMerged(pull, place, { present })
     else await reportUnserved(snapshot, place, present)
     return undefined
   }
-  // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
+  // GitHub notices a pushed merge a moment later. By then the pull request must not be judged against itself.
   if (await isLanded(snapshot, place)) {
     await reportMerged(pull, place, { present })
     crashPoint('landing-reported')
@@ -166,7 +165,7 @@ async function look(
     return undefined
   }
   const fetched = brought.snapshot
-  // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
+  // It was read again because git was newer, and may have been merged or closed meanwhile.
   if (fetched.state !== 'open') {
     await seeClosed(fetched, place)
     return undefined
@@ -199,12 +198,12 @@ async function look(
   return { examination, present }
 }
 
-/** Of one repository's pull requests, those of one account wait for one another. */
+/** Pull requests of one author in one repository wait for one another. */
 function whoseOf(author: Snapshot['author'], { repository }: Forge): string {
   return `${repositoryKey(repository)} ${author?.id ?? 'nobody'}`
 }
 
-/** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
+/** GitHub's merge queue would merge it without asking us again. */
 async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<Store>): Promise<void> {
   const open = await app.store.openLandings(forge.repository)
   if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))

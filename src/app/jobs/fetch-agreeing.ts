@@ -1,8 +1,7 @@
-// The commits that a snapshot names, brought into the mirror.
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */
+/** Fetches the snapshot's commits. If git and GitHub's API disagree, the snapshot is stale. */
 export async function fetchAgreeing(
   snapshot: Snapshot,
   { repository, forge }: JobContext,

@@ -1,4 +1,3 @@
-// Whether we merged the very head that a pull request has.
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'

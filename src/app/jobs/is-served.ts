@@ -1,10 +1,10 @@
-// Which branches the bot works for: only the default branch, and those that its configuration names. Nobody picks a laxer
-// base (T18), or has something published, by pushing a branch.
+// The bot serves only the default branch and the branches its configuration names, so that pushing a branch cannot
+// select a weaker policy or publish anything.
 import { minimatch } from 'minimatch'
 import { readConfig } from '../../examine/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
-/** `kept`: a look may go by what was the default branch a minute ago; what lands, publishes or signs asks anew. */
+/** `kept` accepts a default branch cached for a minute; merging, publishing and signing must read it again. */
 export async function isServed(
   branch: string,
   { forge, repository }: JobContext,

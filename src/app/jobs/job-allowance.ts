@@ -1,6 +1,6 @@
-// Bounds what deliveries about one pull request, branch or repository can cost of GitHub's hour, however many there are. A job
-// charges the requests that it sent to its allowance, which refills with time. While that is used up, the job waits in the queue
-// and sends nothing, and deliveries that come meanwhile join it.
+// Limits the GitHub requests that deliveries about one pull request, branch or repository can cost. A job charges its
+// requests to an allowance that refills over time. If it is used up, the job waits in the queue and later deliveries
+// join it.
 import { z } from 'zod'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
@@ -8,23 +8,22 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Landings } from '../../ports/landings.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
 
-/** Requests that may be sent at once, and by how many of them it refills in an hour. */
+/** Requests that may be sent at once, and refilled per hour. */
 type Allowance = readonly [burst: number, perHour: number]
 
-/** Of the jobs that deliveries cause. Merging has none: what follows from a comment costs its pull request's allowance first. */
+/** Merging has no allowance: the pull request pays for the comments that cause it. */
 export const allowances: Readonly<Partial<Record<Job['kind'], Allowance>>> = {
   pull: [120, 240],
   branch: [120, 480],
   sweep: [60, 480],
 }
-/** All pull requests of one author together: what is over it makes way for others. So does a pull request after these requests. */
+/** Shared by all pull requests of one author. Over it, others go first; the same holds for a pull request. */
 const authors: Allowance = [400, 400]
 const busyPull = 40
-/** Seconds between evaluations of a pull request that GitHub may merge any moment: a `/hold` has to reach it. */
+/** Seconds between evaluations while GitHub may merge at any moment, so that a `/hold` takes effect. */
 const queuedWait = 10
 
 const used = z.object({ requests: z.number(), at: z.number() })
-/** If it is lost, the allowance is whole again. */
 const usedRequests = defineCache<z.infer<typeof used>>('used allowance', {
   version: 1,
   read: (stored) => used.safeParse(stored).data,
@@ -35,8 +34,8 @@ export type JobAllowance = Awaited<ReturnType<typeof allowanceOf>>
 type Stored = Cache & Pick<PageRecords, 'pullRow'> & Pick<Landings, 'openLandings'>
 
 /**
- * Undefined: the job needs none. `waitSeconds`: until it may begin. `isBusy`: others come first where little is left of GitHub's limit.
- * `sweepSeconds`: a sweep finds what no delivery told, so none waits longer than for the next regular one.
+ * Undefined if the job needs none. `waitSeconds`: until it may start. `isBusy`: others go first when little of GitHub's
+ * limit remains. `sweepSeconds`: upper bound of the wait, since the sweep finds everything anyway.
  */
 export async function allowanceOf(
   job: Job,
@@ -47,7 +46,6 @@ export async function allowanceOf(
   if (allowance === undefined) return undefined
   const own =
     job.kind === 'pull' ? pullKey(job.repository, job.pull) : JSON.stringify({ ...job, installation: 0 })
-  // Known from the second evaluation on.
   const author = job.kind === 'pull' ? (await store.pullRow(job.repository, job.pull))?.author : undefined
   const theirs = author === undefined ? undefined : `${repositoryKey(job.repository)} ${author.toLowerCase()}`
   const usedOf = async (key: string | undefined, [, perHour]: Allowance): Promise<number> => {

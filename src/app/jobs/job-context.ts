@@ -1,4 +1,3 @@
-// What a job works with: the App's own parts, and one repository's mirror and GitHub.
 import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
 import type { Merging } from '../../ports/merging.ts'
@@ -15,7 +14,7 @@ import type { Settings } from '../settings.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Turns } from './turns.ts'
 
-/** `Ports`: what is used of the store, which has them all; nothing, where it is not said. */
+/** `Ports`: the part of the store that is used. */
 export interface App<Ports = unknown> {
   readonly settings: Settings
   readonly store: Ports
@@ -29,7 +28,6 @@ export interface App<Ports = unknown> {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
-  /** Absent: nothing is traced. */
   readonly tracing?: Tracing
 }
 
@@ -37,9 +35,8 @@ export interface JobContext<Ports = unknown> {
   readonly app: App<Ports>
   readonly installation: number
   readonly forge: Forge
-  /** GitHub's own ways to merge. */
   readonly merging: Merging
   readonly repository: Repository
-  /** The folder of the repository's mirror, for processes that look into it. */
+  /** For processes that read the mirror. */
   readonly mirror: string
 }

@@ -1,6 +1,5 @@
-// The job "judge the groups of a branch's merge queue": what GitHub made of several pull requests is held against what a
-// merge of them makes, each of them must be mergeable by itself, and the whole must be valid. Our checks on the group's
-// commit then say so, and GitHub lands the group or lets it go.
+// Judges the groups of a branch's merge queue. GitHub's result must equal our own merge, each pull request must be
+// mergeable, and the whole must be valid. Our checks on the group's commit then let GitHub merge or drop it.
 import type { CommitSha } from '../../change/ids.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { queueBranches } from '../../gate/temporary-branch.ts'
@@ -20,11 +19,11 @@ import type { JobContext } from './job-context.ts'
 
 type GroupJob = Extract<Job, { kind: 'group' }>
 
-/** What nobody answers for so long is told as a failure: a queue that waits for us lets nobody else pass. */
+/** After this, an unanswered question fails the group: a waiting queue blocks everyone. */
 const patienceMilliseconds = 10 * 60_000
 const askAgainSeconds = 5
 
-/** A group: its own commit, on the branch's tip, and the pull requests that it brings, first to last. */
+/** The group's commit on the branch's tip, and its pull requests in order. */
 interface Group {
   readonly head: CommitSha
   readonly base: CommitSha
@@ -46,14 +45,14 @@ export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Prom
     const branch = branches.find(({ tip }) => tip === group?.head)?.name
     if (group === undefined || branch === undefined) continue
     const entries = entriesOf(queue, group, base)
-    // It stands on a tip that is none any more: GitHub builds it anew.
+    // Its tip is outdated: GitHub rebuilds the group.
     if (entries === undefined) continue
     if (!(await judge({ head: group.head, base, branch, entries }, job, place))) isOpen = true
   }
   if (isOpen) await app.store.enqueue(job, askAgainSeconds)
 }
 
-/** The pull requests of a group down to the branch's tip; undefined when it does not stand on that. */
+/** Returns undefined if the group is not based on the branch's tip. */
 function entriesOf(
   queue: readonly QueuedPull[],
   { head }: NonNullable<QueuedPull['group']>,
@@ -69,7 +68,7 @@ function entriesOf(
   return entries
 }
 
-/** True when the group has its verdict, on record and on GitHub. */
+/** Returns true once the verdict is recorded and on GitHub. */
 async function judge(group: Group, job: GroupJob, place: JobContext<Store>): Promise<boolean> {
   const { app, forge } = place
   const known = await judgedGroup(job.repository, group.head, app)
@@ -116,7 +115,7 @@ async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>):
     overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
-  // One alone was judged with the very tree that the group has.
+  // A single pull request was already judged with this tree.
   if (group.entries.length < 2 || last === undefined) return good(group)
   const whole = await judgeWhole(
     { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
@@ -132,7 +131,7 @@ async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>):
   }
 }
 
-/** The commit that merging one pull request after the other makes, by our own rule; or why there is none. */
+/** Merges the pull requests in order by our own rule; returns the commit or why there is none. */
 async function mergeEach(
   group: Group,
   job: GroupJob,
@@ -151,7 +150,7 @@ async function mergeEach(
   return at
 }
 
-/** Where it may be merged with the head that the group brings: what a maintainer let pass. Otherwise why it may not. */
+/** Judges one pull request at the group's head. Returns what maintainers overrode, or why it may not merge. */
 async function judgeAlone(
   { pull, head }: QueuedPull,
   group: Group,
@@ -183,7 +182,6 @@ const space = defineCache<number>('groups that wait', {
   read: (stored) => (typeof stored === 'number' ? stored : undefined),
 })
 
-/** What waits too long has failed. */
 async function impatient(
   { head }: Group,
   verdict: Extract<GroupVerdict, { kind: 'waiting' }>,

@@ -1,5 +1,5 @@
-// Judges a pull request that GitHub merged on another base than the validated one: a push of somebody else came in between,
-// and GitHub's own merge pins no base. The change is judged against that base, with its configuration and owners.
+// Judges a pull request that GitHub merged onto a different base than the validated one. GitHub's merge does not pin
+// the base, so a push can come in between. The real base's configuration and owners apply.
 import type { CommitSha } from '../../change/ids.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import { GitError } from '../../git/git-error.ts'
@@ -11,15 +11,15 @@ import type { JobContext } from './job-context.ts'
 import { lookAtPull } from './look-at-pull.ts'
 import { recordOf } from './show-look.ts'
 
-/** Seconds until a commit that could not be judged is judged again. */
+/** Seconds between attempts to judge a commit. */
 const retrySeconds = 30
-/** Why a merged commit could not be judged. Forgotten, it is judged again sooner. */
+/** If lost, the commit is judged again sooner. */
 const inconclusive = defineCache<readonly string[]>('merged commit not judged', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.map(String) : undefined),
 })
 
-/** `base`: the real parent of `commit`, which is the merge of the landing's head onto it. Rejects with a StoreError. */
+/** `base` is the real parent of `commit`. Rejects with a StoreError. */
 export async function judgeMerged(
   landing: Pick<Landing, 'pull' | 'baseRef' | 'head'>,
   base: CommitSha,

@@ -1,5 +1,5 @@
-// A push to a base branch that was not ours is judged as our own merges are, by the catalogs that result. What it broke is
-// told once on the commit, and to maintainers in one issue that is edited in place and closed when all is mended.
+// Judges pushes that the bot did not make, by the resulting catalogs. New breakage is reported once on the commit and
+// in one issue for maintainers, which is closed once everything is fixed.
 import type { CommitSha, TreeSha } from '../../change/ids.ts'
 import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
 import { validateFully } from '../../checks/validation/validate-fully.ts'
@@ -23,16 +23,15 @@ const shownComplaints = 5
 
 export interface Push {
   readonly branch: string
-  /** The tip up to which every push was judged. */
   readonly from: CommitSha
   readonly tip: CommitSha
-  /** What was broken at `from` by pushes of others. */
+  /** Catalogs that others' pushes had broken at `from`. */
   readonly broken: readonly BrokenCatalog[]
 }
 
 /**
- * What is broken at the new tip by pushes of others. Reads every catalog that changed since; where all was ours and
- * nothing was broken, nothing is read at all. Rejects with a GitError.
+ * Returns what others' pushes broke at the new tip. Reads only changed catalogs, and nothing if all pushes were ours
+ * and nothing was broken. Rejects with a GitError.
  */
 export async function judgePush(
   { from, tip, broken }: Push,
@@ -54,7 +53,7 @@ export async function judgePush(
     if (foreign === undefined && was === undefined) continue
     const findings = await complaintsOf(after, root, config, place)
     if (findings.length === 0) continue
-    // Broken before, and not by a push that we saw: nobody's news.
+    // Already broken, but not by a push that we judged.
     if (
       was === undefined &&
       before !== undefined &&
@@ -71,20 +70,20 @@ export async function judgePush(
   return result
 }
 
-/** The newest commit on the branch that the bot did not merge; undefined where it merged them all. */
+/** Returns the newest commit that the bot did not merge. */
 async function newestForeign(
   from: CommitSha,
   tip: CommitSha,
   { app, repository, forge }: JobContext<Landings>,
 ): Promise<CommitSha | undefined> {
-  // A forced push may leave the old tip unknown here, or beside the new one.
+  // After a forced push, the old tip may be unknown or no ancestor of the new one.
   const isAhead = await repository.contains(tip, from).catch(() => false)
   const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
   const ours = await app.store.landedCommits(forge.repository, commits)
   return commits.find((commit) => !ours.has(commit))
 }
 
-/** The errors of one catalog in one tree; none where it is not there. */
+/** Returns none if the catalog does not exist. */
 async function complaintsOf(
   tree: TreeSha,
   root: string,
@@ -107,7 +106,7 @@ function inWords({ at, what, rule }: Finding): string {
   return `${at === undefined ? '' : `${at.file}:${at.line}: `}${what} (${rule})`
 }
 
-/** Shows what changed: the check on each commit that broke something, and the issue. Repeating it changes nothing. */
+/** Idempotent. */
 export async function reportPush(
   branch: string,
   before: readonly BrokenCatalog[],
@@ -139,7 +138,7 @@ async function showIssue(
   if (now.length > 0) {
     const wanted = brokenBaseIssue(branch, now)
     if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
-    // A person who closes it has decided so, until something else is broken.
+    // An issue that a person closed stays closed until something else breaks.
     else if (issue.body !== wanted.body)
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
     app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')

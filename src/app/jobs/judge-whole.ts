@@ -1,5 +1,5 @@
-// Looks at the tree of several pull requests together, as if one had made all of it. Who may make each of them is their own
-// matter, judged for each; what they make together must be valid.
+// Judges the combined tree of several pull requests as one change. Ownership is judged for each; the combination must
+// be valid.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -15,17 +15,17 @@ export type WholeVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
 
 export interface Whole {
-  /** Whose budget it is looked at with. */
+  /** The pull request whose budget is charged. */
   readonly pull: PullNumber
   readonly base: CommitSha
-  /** Holds all of them; made here, and on no branch. */
+  /** A local commit that contains all of them, on no branch. */
   readonly head: CommitSha
   readonly baseRef: string
-  /** What maintainers let pass of each of them: the very same is let pass of the whole, and nothing that is said otherwise. */
+  /** Findings that maintainers overrode on each; the same findings are overridden here. */
   readonly overridden?: readonly Finding[]
 }
 
-/** People's business, which was judged for each pull request. */
+/** Already judged for each pull request. */
 const ofEach: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
@@ -67,7 +67,7 @@ export async function judgeWhole(
   return open.length > 0 ? { kind: 'unknown', reasons: open } : { kind: 'valid' }
 }
 
-/** No memory: nothing of this look is a pull request's past. */
+/** The combined evaluation must not enter any pull request's history. */
 const noPast: Required<LookMemory> = {
   ...forgetfulMemory,
   firstSeenApprovals: () => Promise.resolve(new Map()),

@@ -1,5 +1,5 @@
-// A lease for as long as the work under it takes: renewed while this process lives, so that a push that takes longer than the
-// lease is nobody else's to settle; let go when the work ends, and lost as ever when the process dies or stands still.
+// Renews a lease while the work under it runs, so that a push that outlasts the lease is not settled by another
+// process.
 import type { Leases, Lease } from '../../ports/leases.ts'
 import type { App } from './job-context.ts'
 
@@ -8,7 +8,7 @@ export interface KeptLease {
   release(): Promise<void>
 }
 
-/** Undefined while another holder's is valid. */
+/** Returns undefined while another holder has the lease. */
 export async function keepLease(
   name: string,
   { store, clock, settings, log }: Pick<App<Leases>, 'store' | 'clock' | 'settings' | 'log'>,
@@ -18,14 +18,13 @@ export async function keepLease(
   const ending = new AbortController()
   const renewing = (async () => {
     for (;;) {
-      // Two may fail before it runs out.
+      // Two renewals may fail before the lease expires.
       await clock.sleep((settings.leaseSeconds * 1000) / 3, ending.signal)
       if (ending.signal.aborted) return
       const isOurs = await store.renewLease(lease, settings.leaseSeconds).catch((error: unknown) => {
         log.warn({ err: error, lease: name }, 'a lease could not be renewed and will be tried again')
         return true
       })
-      // What was begun under it carries its fence: nothing new can be.
       if (!isOurs) return
     }
   })()

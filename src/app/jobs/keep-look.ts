@@ -1,6 +1,5 @@
-// What a look at a pull request that waits was made of, kept for an hour: when its base moves elsewhere, the same is judged on
-// the new base with no request to anybody. That can only say that nothing about it is another; whatever else comes of it is
-// for a whole look to find, and no permit comes from here.
+// Caches the inputs of a waiting pull request's evaluation for an hour. When its base moves, it is judged again without
+// requests. This can only confirm the verdict; any difference needs a full evaluation, and no permit is minted here.
 import { z } from 'zod'
 import { questionKey } from '../../checks/questions.ts'
 import type { CommitSha } from '../../change/ids.ts'
@@ -14,9 +13,9 @@ import type { JobContext } from './job-context.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { digestOfShown, recordOf } from './show-look.ts'
 
-/** As long as the sweep leaves alone what nothing changed about: rights and registries change too. */
+/** Same as the sweep's interval for unchanged pull requests: permissions and registries change too. */
 const keptSeconds = 3600
-/** Characters. What a large pull request was told is asked again. */
+/** Characters; larger answers are not cached. */
 const largestKept = 256 * 1024
 
 const keptLook = z.object({
@@ -29,7 +28,6 @@ const keptLooks = defineCache<z.infer<typeof keptLook>>('kept look', {
   version: 1,
   read: (stored) => keptLook.safeParse(stored).data,
 })
-/** Once what the look found is shown. */
 export async function keepLook(
   seen: Seen,
   answers: ReadonlyMap<string, Answer>,
@@ -37,7 +35,7 @@ export async function keepLook(
 ): Promise<void> {
   const { store, clock } = place.app
   const { snapshot } = seen
-  // What nobody said is asked again by itself.
+  // Unanswered questions are asked again anyway.
   if ([...answers.values()].some(({ kind }) => kind === 'unknown')) return
   const shown = await digestOfShown(seen, place)
   const kept = { at: clock.now(), snapshot, answers: [...answers], shown }
@@ -50,8 +48,8 @@ export async function keepLook(
 }
 
 /**
- * Whether a pull request that waits is, on the new tip of its base, what people are shown of it already. The answer is for how
- * many seconds more what it was made of may be used; undefined: it needs a whole look.
+ * Returns for how many more seconds the cached inputs confirm the published verdict on the new tip, or undefined if a
+ * full evaluation is needed.
  */
 export async function standsStill(
   open: OpenPull,

@@ -1,5 +1,4 @@
-// Which jobs wait for GitHub's limit, for the pages: what cannot be said on GitHub then is said there. Ends by itself when the
-// limit does.
+// Records which jobs wait for GitHub's rate limit, so that pages can say so while GitHub cannot be written to.
 import { z } from 'zod'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { PullNumber } from '../../change/ids.ts'
@@ -12,7 +11,6 @@ const stored = z.object({ since: z.number(), until: z.number() })
 /** Milliseconds since the epoch. */
 export type LimitWait = Readonly<z.infer<typeof stored>>
 
-/** Forgotten, a page does not say why somebody waits. */
 const limitWaits = defineCache<LimitWait>('waits for the limit', {
   version: 1,
   read: (value) => stored.safeParse(value).data,
@@ -23,17 +21,16 @@ function keyOf(job: Job): string {
   return `${repositoryKey(job.repository)} ${job.kind}${rest}`
 }
 
-/** Also of pull requests that nobody has looked at yet: no list has those. */
+/** Includes pull requests that were never evaluated. */
 const looksOf = (repository: RepositoryName) => `${repositoryKey(repository)} any pull`
 
-/** `seconds`: until the job is taken up again. */
+/** `seconds` until the job is retried. */
 export async function noteLimitWait(job: Job, seconds: number, now: number, store: Cache): Promise<void> {
   const wait = { since: now, until: now + seconds * 1000 }
   const keys = job.kind === 'pull' ? [keyOf(job), looksOf(job.repository)] : [keyOf(job)]
   await store.putCached(limitWaits, new Map(keys.map((key) => [key, wait])), seconds)
 }
 
-/** How long looks at these pull requests wait. */
 export async function waitingLooks(
   repository: RepositoryName,
   pulls: readonly PullNumber[],
@@ -54,7 +51,6 @@ export async function waitingLooks(
   )
 }
 
-/** What of a whole repository waits. */
 export async function waitingWork(
   repository: RepositoryName,
   branches: readonly string[],

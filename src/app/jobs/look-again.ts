@@ -1,9 +1,8 @@
-// Asks for another look at a pull request.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Jobs } from '../../ports/jobs.ts'
 import type { JobContext } from './job-context.ts'
 
-/** At once, or so many seconds from now. Rejects with a StoreError. */
+/** Immediately, or after the given seconds. Rejects with a StoreError. */
 export async function lookAgain(
   pull: PullNumber,
   { app, installation, forge: { repository } }: JobContext<Jobs>,

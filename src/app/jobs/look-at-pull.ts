@@ -1,5 +1,5 @@
-// One look at a pull request, done by another process and within its budget. What turned out too large is remembered, and
-// not looked at again until it, its base branch or the configuration is another.
+// Evaluates a pull request in a separate process within its budget. What was too large is not tried again until it, its
+// base branch or the configuration changes.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -21,34 +21,29 @@ import { orderLook, type LookedUp } from './order-look.ts'
 import { trialCheckName } from '../../messages/trial-check.ts'
 import { whatKeepsBack, type KeptBack } from './refused-pull.ts'
 
-/** All that becomes of a look. */
 export interface Seen {
-  /** As it was given. */
   readonly snapshot: Snapshot
   readonly configDigest: string
   readonly epoch: number
   readonly commands: readonly CommandDecision[]
   readonly told: Told
-  /** The commits that landing would carry. Absent: it cannot land. */
+  /** The commits that a merge would bring. If absent, it cannot merge. */
   readonly carried?: Examination['carried']
-  /** What the change does, by name: agreements are bound to it. */
+  /** Approvals bind to this description of the change. */
   readonly described?: DescribedChange | undefined
   readonly verdict: Verdict
-  /** Whether the base's configuration has preview images. */
   readonly hasPreviews: boolean
-  /** Whether the base's configuration wants trials on a cluster. */
   readonly onCluster: 'off' | 'asked' | 'automatic'
-  /** Whether nothing is merged without the check of these. */
   readonly requiresCluster: boolean
-  /** Seconds after which the next look makes sense, though nothing else happens. */
+  /** Seconds until the next scheduled evaluation. */
   readonly lookAgainAfter?: number | undefined
 }
 
-/** Nobody waits longer than that for a machine that has become faster. */
+/** A faster machine may handle it later. */
 const rememberedSeconds = 30 * 24 * 3600
 
 const tooLargePull = z.object({ state: z.string(), why: z.string() })
-/** What was found too large, in which state. Forgotten, it is found again. */
+/** If lost, it is found again. */
 const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
   version: 1,
   read: (stored) => tooLargePull.safeParse(stored).data,
@@ -61,7 +56,7 @@ export async function lookAtPull(
   snapshot: Snapshot,
   place: JobContext<Looking>,
   hints?: LookHints,
-  /** `isMerged`: what stops merging says nothing about it. `isQueued`: whoever removed it before, it is in the merge queue. */
+  /** `isMerged`: a merge freeze does not apply. `isQueued`: it is in the merge queue, even if it was removed before. */
   {
     isMerged = false,
     isQueued = isMerged,
@@ -116,18 +111,21 @@ function soonest(...seconds: readonly (number | undefined)[]): number | undefine
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-/** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */
+/** Inputs that a too-large verdict depends on: the pull request, the rules and our limits. */
 function stateOf({ head, baseRef }: Snapshot, configDigest: string, { app }: JobContext): string {
   const parts = [head, baseRef, configDigest, JSON.stringify(app.settings.budget)]
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
-/** As examine() names it; told without reading the file. */
+/** Same digest as examine() computes, without reading the file. */
 async function digestOfConfig({ base }: Snapshot, { repository }: JobContext): Promise<string> {
   return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
 }
 
-/** What becomes of a pull request whose commits git refuses. Its base branch is here. Rejects with a GitError or StoreError. */
+/**
+ * Handles a pull request whose commits git rejects. Requires the base branch to be fetched. Rejects with a GitError or
+ * StoreError.
+ */
 export async function lookAtMalformed(
   snapshot: Snapshot,
   why: string,

@@ -1,5 +1,5 @@
-// What the catalogs of a repository name, on every branch that holds some: all references, and where each of a few is
-// named and by whom it is owned. Reads base branches' tips only.
+// Lists the image references of a repository's catalogs on all served branches, and who owns the packages that name
+// them. Reads branch tips only.
 import { minimatch } from 'minimatch'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { TreeSha } from '../../change/ids.ts'
@@ -19,9 +19,7 @@ import { readText } from '../../examine/catalogs/catalog-loader.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
-/** A branch that holds catalogs, as its tip has them. */
 export interface ScannedBranch {
-  /** Absent for the default branch. */
   readonly branch?: string
   readonly tree: TreeSha
   readonly config: Config
@@ -29,12 +27,12 @@ export interface ScannedBranch {
   readonly entries: readonly ListedEntry[]
 }
 
-/** Globs can match more branches than anybody serves catalogs from. */
+/** Bounds what a glob can match. */
 const mostBranches = 50
 
 /**
- * The default branch, first, and those that its configuration names. Empty when the default branch's configuration
- * cannot be read: then nobody can say which images are whose. Another branch whose own cannot be read is left out.
+ * Returns the default branch first, then those its configuration names. Empty if that configuration is unreadable,
+ * because image ownership is then unknown. Other branches with unreadable configuration are omitted.
  */
 export async function scannedBranches({
   forge,
@@ -73,7 +71,7 @@ export async function scannedBranches({
   }
 }
 
-/** Distinct references of allowed registries, and how many more than `budget` there are. */
+/** Distinct references of allowed registries, and how many exceed `budget`. */
 export async function referencesOf(
   scanned: readonly ScannedBranch[],
   budget: { readonly references: number; readonly hosts: number },
@@ -86,7 +84,7 @@ export async function referencesOf(
     await visit(one, place, ({ reference }) => {
       if (found.has(reference) || left.has(reference)) return
       const parsed = parseImageReference(reference).reference
-      // Nobody can look up what is malformed, and a registry that the repository does not allow is not asked.
+      // Skip malformed references and registries that the repository does not allow.
       if (parsed === undefined || !isAllowedRegistry(parsed, one.config.images.registries)) return
       const fits = hosts.has(parsed.host) || hosts.size < budget.hosts
       if (!fits || found.size >= budget.references) return void left.add(reference)
@@ -96,7 +94,6 @@ export async function referencesOf(
   return { references: [...found], left: left.size }
 }
 
-/** Where these references are named, and the owners of the packages that name them. */
 export async function placesOf(
   wanted: ReadonlySet<string>,
   scanned: readonly ScannedBranch[],

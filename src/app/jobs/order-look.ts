@@ -1,4 +1,4 @@
-// Orders a look from a process that looks, and answers what it asks meanwhile: the world, and what is remembered.
+// Starts an evaluation process and answers its questions.
 import { join, resolve } from 'node:path'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Question } from '../../checks/questions.ts'
@@ -15,18 +15,16 @@ import type { Cache } from '../../ports/cache.ts'
 import type { OpenPull } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 
-/** What a look is told of the past and of its neighbours. */
 export interface LookedUp {
   readonly memory: Required<LookMemory>
   readonly openPulls: () => Promise<readonly OpenPull[]>
   readonly hints?: LookHints | undefined
-  /** Answers instead of the world: nothing is asked of anybody. */
+  /** Answers questions from memory instead of sending requests. */
   readonly ask?: Ask | undefined
-  /** Hears each answer. */
   readonly onAnswer?: ((question: Question, answer: Answer) => void) | undefined
 }
 
-/** Rejects with a GitError or StoreError. A mirror that proves corrupt is fetched anew by whoever comes next. */
+/** Rejects with a GitError or StoreError. A corrupt mirror is fetched again by the next caller. */
 export async function orderLook(
   snapshot: Snapshot,
   { app, forge, repository, mirror }: JobContext<Cache>,

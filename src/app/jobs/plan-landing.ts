@@ -1,5 +1,4 @@
-// How one pull request is to get onto its branch: the branch's rules, read hourly and after a refusal, and the choice that
-// follows from them. A branch without rules costs no request but that reading.
+// Plans how a pull request can merge, from the branch's rules. Rules are read hourly and after a rejection.
 import { knownBranchRules } from '../../examine/known-branch-rules.ts'
 import { landingInputOf } from '../../examine/landing-input.ts'
 import { readConfig } from '../../examine/read-config.ts'
@@ -28,7 +27,6 @@ export async function planLanding(landing: Landing, place: JobContext<Cache>): P
     },
   })
   if (plan.method !== undefined) return { plan, rules }
-  // Another pull request may have a way where this one has none.
   const isOwn = chooseLandingMethod(branch).method !== undefined
   return { plan, rules, shutFor: isOwn ? 'pull' : 'branch' }
 }

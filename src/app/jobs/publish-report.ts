@@ -1,29 +1,25 @@
-// Wanted minus present: shows a report on GitHub and touches nothing that already says the same, so doing it
-// twice changes nothing (I18).
+// Publishes a report on GitHub as desired minus observed, so that repeating it changes nothing.
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { missingChecks } from '../../landing/put-checks.ts'
 import type { Report, ReportedCheck } from '../../messages/report.ts'
 import type { CheckRun, Forge, Present, PresentComment } from '../../ports/forge.ts'
 
-/** A report, given the addresses of our check runs by name, as far as they are known. Its check runs are the same with any. */
+/** Composes a report from the known addresses of our check runs. The check runs do not depend on them. */
 export type Compose = (runs: ReadonlyMap<string, string>) => Report
 
 export interface PublishOptions {
-  /** What was read of what is there, a moment ago. Absent, or of another head: it is read. */
+  /** Our comment and check runs as last read. If absent or of another head, they are read. */
   readonly present?: Present | undefined
-  /** Check runs alone: the rest is said a little later, when it may be something else. */
+  /** Publishes only check runs; the rest follows later and may differ by then. */
   readonly isRestLater?: boolean
-  /** What it came to is history: check runs that came to the same are left as they are, whatever else they say. */
+  /** Check runs with the same conclusion are left unchanged. */
   readonly isHistory?: boolean
-  /** Called instead of writing a new comment: where another job may do so at the same time, one of them does. */
+  /** Called instead of creating a comment, when another job may create it at the same time. */
   readonly onMissing?: (() => Promise<void>) | undefined
 }
 
-/**
- * Performs what is missing of what is there. Resolves with GitHub's time at which the comment came to say this.
- * Rejects with a ForgeError.
- */
+/** Returns GitHub's time at which the comment got its current content. Rejects with a ForgeError. */
 export async function publishReport(
   forge: Forge,
   compose: Compose,
@@ -53,7 +49,7 @@ export async function publishReport(
   return shownAt
 }
 
-/** Undefined where the comment does not say this, because the repository wants none, or because it is not known that it does. */
+/** Returns undefined if the comment does not show this, or if that is unknown. */
 async function showComment(
   forge: Forge,
   { comment: body, commentIs }: Report,
@@ -71,7 +67,7 @@ async function showComment(
   return (await forge.perform({ kind: 'put-comment', pull, body, present })).updatedAt
 }
 
-/** A run with the digest by which its content is recognised later. */
+/** Adds the digest that identifies its content later. */
 export function withDigest(check: ReportedCheck): CheckRun {
   return { ...check, digest: createHash('sha256').update(JSON.stringify(check)).digest('hex').slice(0, 20) }
 }

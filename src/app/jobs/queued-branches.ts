@@ -1,16 +1,15 @@
-// Which branches have a merge queue that was in use lately: the sweep looks at their groups, with no webhook at all.
+// Branches whose merge queue was used recently; the sweep checks their groups without a webhook.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 
-/** A queue that was empty for so long is looked at again when a webhook or a landing of ours speaks of it. */
+/** An empty queue is ignored after this time, until a webhook or merge mentions it. */
 const rememberedSeconds = 24 * 3600
 const space = defineCache<readonly string[]>('merge queues', {
   version: 1,
   read: (stored) => (Array.isArray(stored) ? stored.filter((name) => typeof name === 'string') : undefined),
 })
 
-/** Remembers that a branch's queue holds something; a queue that holds nothing is forgotten in time. */
 export async function noteQueue(
   name: RepositoryName,
   branch: string,

@@ -1,33 +1,31 @@
-// The builder that gets a signed request: it is sent until it is received, at the same id each time, and its build is
-// followed where it says how. The secret is known to the publishing process alone.
+// Sends signed build requests to a webhook until it accepts them, always with the same id, and polls the build's status
+// if possible. Only the publishing process knows the secret.
 import { createHash } from 'node:crypto'
 import type { CommitSha } from '../../change/ids.ts'
 import type { RebuildState } from '../../messages/rebuild-check.ts'
 import type { JobContext } from './job-context.ts'
 
-/** What is remembered of the request for one commit. */
 export interface SentRebuild {
   readonly commit: CommitSha
   readonly catalogs: readonly string[]
   readonly dispatchedAt?: number
   readonly attempts?: number
-  /** Milliseconds since the epoch: not before. */
+  /** Milliseconds since the epoch; do not send before. */
   readonly again?: number
-  /** Where the builder tells of its build. */
+  /** The build's status URL. */
   readonly status?: string
 }
 
 export type WebhookStep<Rebuild> =
-  /** It goes on with this. */
   | { readonly next: Rebuild; readonly shown?: RebuildState }
-  /** It has come to its end. */
+  /** The rebuild ended. */
   | { readonly next?: undefined; readonly shown: RebuildState }
 
 const mostAttempts = 10
 /** Milliseconds. */
 const longestWait = 10 * 60_000
 
-/** The same request for the same commit and catalogs, also after a restart: who gets it twice knows it by this. */
+/** Stable across restarts, so that the receiver can drop duplicates. */
 export function deliveryId(repository: string, branch: string, { commit, catalogs }: SentRebuild): string {
   return createHash('sha256')
     .update(JSON.stringify([repository.toLowerCase(), branch, commit, catalogs]))

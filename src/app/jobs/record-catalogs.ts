@@ -1,5 +1,5 @@
-// Records what a branch's catalogs hold for those who look at pages: once for each state of a catalog, so that no page ever
-// asks git or reads a catalog. Reads a served branch's tip only; nothing that decides looks at what is recorded.
+// Records the contents of a branch's catalogs for the pages, which never read git. Reads a served branch's tip; no
+// decision depends on the record.
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { CommitSha } from '../../change/ids.ts'
@@ -23,18 +23,17 @@ import type { PageRecords } from '../../ports/page-records.ts'
 import { isServed } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
 
-/** The tip whose catalogs were recorded last. Forgotten, they are compared again. */
+/** If lost, the catalogs are compared again. */
 const recordedTips = defineCache<string>('recorded catalogs', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 const rememberedSeconds = 7 * 24 * 3600
 
-/** More catalogs, and more packages of one, are not for reading. */
 const mostCatalogs = 100
 const mostPackages = 5000
 
-/** What cannot be read is logged, and recorded with a later tip: pages are no reason for a job to fail. */
+/** Read errors are logged and the catalog is recorded with a later tip: pages must not fail a job. */
 export async function recordCatalogs(branch: string, place: JobContext<Cache & PageRecords>): Promise<void> {
   const { app, forge, repository } = place
   if (app.settings.pages === 'off') return
@@ -88,7 +87,7 @@ async function record(branch: string, tip: CommitSha, place: JobContext<PageReco
     for (const one of recordPackages(catalog, (name, file) => owners.of(name, file))) {
       packages.push(one)
       if (packages.length >= mostPackages) break
-      // A large catalog takes a while: deliveries are answered in between.
+      // Yield so that deliveries are answered.
       await turn()
     }
     return packages

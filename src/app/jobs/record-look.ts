@@ -1,4 +1,4 @@
-// Records how a pull request stands for those who look at pages: what the look found, in few words. Decides nothing.
+// Records a summary of each evaluation for the pages. Decides nothing.
 import type { Snapshot } from '../../change/snapshot.ts'
 import { latestReviews } from '../../checks/ownership/approvals.ts'
 import { checkLines } from '../../messages/check-lines.ts'
@@ -6,7 +6,6 @@ import type { PageRecords, PullLook, ShownApproval } from '../../ports/page-reco
 import type { JobContext } from './job-context.ts'
 import type { Seen } from './look-at-pull.ts'
 
-/** More names, and more reasons, nobody reads in a table. */
 const mostNames = 20
 const mostReasons = 20
 const longestText = 600
@@ -15,7 +14,6 @@ export async function recordLook(seen: Seen, { app }: JobContext<PageRecords>): 
   await app.store.recordLook(lookOf(seen, app.clock.now()))
 }
 
-/** That a pull request is open no more, and how long it was. */
 export async function recordEnd(
   { repository, pull }: Pick<Snapshot, 'repository' | 'pull'>,
   state: 'closed' | 'merged',
@@ -27,7 +25,6 @@ export async function recordEnd(
     app.metrics.openedToMerged.observe(Math.max(0, now - opened) / 1000)
 }
 
-/** What is recorded of a look, at a time. */
 function lookOf({ snapshot, verdict, configDigest }: Seen, at: number): PullLook {
   const { repository, pull, title, author, draft, head, base, baseRef, openedAt } = snapshot
   const opened = Date.parse(openedAt ?? '')
@@ -60,7 +57,7 @@ function lookOf({ snapshot, verdict, configDigest }: Seen, at: number): PullLook
   }
 }
 
-/** Each person's last word. */
+/** Each person's latest review. */
 function approvalsOf({ reviews }: Snapshot): readonly ShownApproval[] {
   return latestReviews(reviews).flatMap(({ author, state, commit, submittedAt }) =>
     author !== null && (state === 'approved' || state === 'changes-requested')

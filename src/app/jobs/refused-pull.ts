@@ -1,4 +1,4 @@
-// What becomes of a refusal: a pull request is parked, or its branch is stopped, and both are tried again by themselves.
+// Handles GitHub's rejections: parks a pull request or stops its branch, and retries both later.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { PullNumber } from '../../change/ids.ts'
@@ -13,7 +13,7 @@ import type { PageRecords } from '../../ports/page-records.ts'
 import type { GreenReport } from '../edge/jobs-of-delivery.ts'
 import type { JobContext } from './job-context.ts'
 
-/** What GitHub had not seen yet it may see after this; and what others still have to report is never asked for later. */
+/** Milliseconds in which GitHub may catch up; reports still missing then are not waited for. */
 const soonMilliseconds = 5000
 const reportedMilliseconds = 120_000
 const soonOr = (wait: number, times: number): number =>
@@ -22,11 +22,11 @@ const soonOr = (wait: number, times: number): number =>
 export interface KeptBack {
   readonly stopped: readonly LandingStop[]
   readonly refused?: string
-  /** Seconds until the first of them is over. */
+  /** Seconds until the first of them ends. */
   readonly tryAgainAfter?: number
 }
 
-/** Why this pull request is not merged whatever its checks say. */
+/** Reasons other than checks that keep this pull request from merging. */
 export async function whatKeepsBack(
   snapshot: Snapshot,
   place: JobContext<LandingStops & Cache>,
@@ -49,14 +49,17 @@ export async function whatKeepsBack(
 }
 
 const met = z.object({ text: z.string(), pull: z.number() })
-/** The unknown text that was met last on a branch since something was merged there, and who met it first. Forgotten, the next is first. */
+/**
+ * The last unknown rejection text since a merge on the branch, and its pull request. If lost, the next rejection counts
+ * as the first.
+ */
 const unknownTexts = defineCache<z.infer<typeof met>>('unknown refusal', {
   version: 1,
   read: (stored) => met.safeParse(stored).data,
 })
 const metSeconds = 3600
 
-/** Whether another pull request met the same unknown text on the branch. Numbers and commits in it do not count. */
+/** Whether another pull request got the same unknown text on this branch, ignoring numbers and commits. */
 async function wasMetByAnother(
   { repository, pull, baseRef }: Snapshot,
   { reason }: Refusal,
@@ -71,8 +74,8 @@ async function wasMetByAnother(
 }
 
 /**
- * Parks the pull request, or stops its branch. An unknown text parks the pull request; when a second one meets the same, it
- * stops the branch, too, and the pull request waits longer: so another one is tried before it.
+ * Parks the pull request or stops its branch. An unknown text parks the pull request; if a second one gets the same
+ * text, the branch stops too and the pull request waits longer, so that another is tried first.
  */
 export async function actOnRefusal(
   snapshot: Snapshot,
@@ -116,8 +119,8 @@ export async function actOnRefusal(
 }
 
 /**
- * The pull requests that GitHub refused and that a report on their head may let through. GitHub names a required check that is
- * the only one missing: then only that one counts.
+ * Finds rejected pull requests that a report on their head may unblock. If GitHub named a single missing check, only
+ * that one counts.
  */
 export async function pullsWaitingFor(
   { repository: { owner, name }, commit, context }: GreenReport,
@@ -135,7 +138,7 @@ export async function pullsWaitingFor(
   return waiting
 }
 
-/** A merge went through: neither the branch nor this pull request is refused any more. */
+/** Clears rejections after a successful merge. */
 export async function forgetRefusals(
   { repository, pull, baseRef }: Snapshot,
   { app: { store } }: JobContext<LandingStops & Cache>,
@@ -153,8 +156,8 @@ export async function forgetRefusals(
 }
 
 /**
- * Reads the rules of branches that GitHub refuses, and of `others`, anew. Where they are others than at the refusal, one
- * merge is tried at once. What cannot be read changes nothing, for the time goes on.
+ * Reads the rules of rejecting branches and of `others` again, and allows one merge at once if they changed. Errors
+ * change nothing, because the retry time still passes.
  */
 export async function retryWhereRulesChanged(
   stops: readonly LandingStop[],
@@ -171,8 +174,8 @@ export async function retryWhereRulesChanged(
 }
 
 /**
- * Reads the branch's rules anew, as after a refusal. True where they are others than those that were known, by which the
- * landing was planned: another way may be open.
+ * Reads the branch's rules again after a rejection. Returns true if they differ from those the merge was planned with,
+ * so that another method may work.
  */
 export async function haveRulesChanged(branch: string, place: JobContext<Cache>): Promise<boolean> {
   const before = await nameOfRules(branch, place)
@@ -180,7 +183,7 @@ export async function haveRulesChanged(branch: string, place: JobContext<Cache>)
   return before !== undefined && now !== undefined && before !== now
 }
 
-/** The branch's rules and the App's rights there, by a name that is equal for equal ones. */
+/** A digest of the branch's rules and the App's permissions there. */
 async function nameOfRules(
   branch: string,
   { forge, app }: JobContext<Cache>,
@@ -201,7 +204,7 @@ async function nameOfRules(
   }
 }
 
-/** What a refusal of one pull request can depend on: what it is, what people said, what others checked, what is discussed, and the rules. */
+/** Everything a rejection of one pull request can depend on: its state, reviews, checks, conversations and rules. */
 async function stateOf(snapshot: Snapshot, reason: string, place: JobContext<Cache>): Promise<string> {
   const { pull, head, base, baseRef, draft, reviews, comments } = snapshot
   const parts = [

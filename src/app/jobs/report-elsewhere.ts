@@ -1,5 +1,5 @@
-// Replaces what catalog-bot said last on a pull request, where that is not true any more: its base branch is not served, or
-// somebody else merged it. Where catalog-bot said nothing it stays silent.
+// Replaces an outdated report on a pull request whose base is not served or that others merged. If catalog-bot never
+// commented there, it stays silent.
 import type { Snapshot } from '../../change/snapshot.ts'
 import { mergedOnto } from '../../landing/read-landed.ts'
 import type { MergedVerdict } from '../../gate/verdict.ts'
@@ -25,7 +25,7 @@ export async function reportUnserved(
   await publishReport(forge, () => unservedReport(baseRef, names), pull, head, { present })
 }
 
-/** `merged`: GitHub says so, and no landing of ours is on record. */
+/** `merged`: GitHub reports it, and we have no record of a merge of ours. */
 export async function reportMergedElsewhere(
   merged: Snapshot,
   place: JobContext<Store>,

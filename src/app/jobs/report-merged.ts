@@ -1,5 +1,4 @@
-// What a merged pull request's comment says: the verdict with which it was merged, and what became of its images. Made
-// anew from what is on record, so it always says the same.
+// Rebuilds a merged pull request's comment from the records: the verdict it was merged with, and its images.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport } from '../../messages/report.ts'
@@ -13,12 +12,15 @@ import { publishReport, type Compose, type PublishOptions } from './publish-repo
 import { toldPulls } from './publish/publication-state.ts'
 import { statusPage } from './status-page.ts'
 
-/** What the store keeps of a verdict: enough to say it again, word for word. */
+/** The stored verdict, complete enough to render the report again. */
 export interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-/** The landing; undefined when the bot did not merge it, or nothing is on record. `how`: see publishReport(). Rejects with a ForgeError. */
+/**
+ * Returns undefined if the bot did not merge it or nothing is recorded. `how`: see publishReport(). Rejects with a
+ * ForgeError.
+ */
 export async function reportMerged(
   pull: PullNumber,
   { app, forge }: JobContext<Landings & Verdicts & State>,

@@ -1,6 +1,5 @@
-// A branch does not hold what was validated: its landings stop, maintainers are told in one issue, and a pull request that
-// takes it back is offered. The stop comes first, so that nothing else depends on GitHub's answers; all of it may be
-// repeated.
+// Handles a branch that does not hold what was validated: freezes it, opens one issue and offers a revert. The freeze
+// comes first, so that it does not depend on GitHub. Idempotent.
 import type { CommitSha } from '../../change/ids.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
@@ -16,13 +15,13 @@ import type { JobContext } from './job-context.ts'
 
 export interface FoundMismatch {
   readonly intent: Landing
-  /** What lies on the branch instead, where that can be told. */
+  /** The branch's actual commit, if known. */
   readonly found?: CommitSha | undefined
   /** A sentence without a full stop. */
   readonly differs: string
 }
 
-/** Rejects with a retryable ForgeError; the branch is stopped then already. What GitHub refuses is logged. */
+/** Rejects with a retryable ForgeError after the branch is frozen. GitHub's rejections are logged. */
 export async function reportMismatch(
   { intent, found, differs }: FoundMismatch,
   place: JobContext<LandingStops>,
@@ -59,7 +58,7 @@ export async function reportMismatch(
   }
 }
 
-/** A pull request whose tree is that of the base before the landing, on top of whatever the branch is now. */
+/** Opens a pull request on the current tip with the tree before the merge. */
 async function offerRevert(mismatch: ToldMismatch, { repository, forge }: JobContext): Promise<ToldRevert> {
   const { branch, base, commit } = mismatch
   await repository.fetch(branch)

@@ -1,5 +1,5 @@
-// Lists missing images in one issue: wanted minus present, so that repeating it changes nothing. Which issue is ours is
-// remembered, and found again by marker and author where it is not. Where GitHub refuses, nothing else fails.
+// Lists missing images in one issue as desired minus observed. The issue is remembered, or found again by marker and
+// author. If GitHub rejects it, nothing else fails.
 import { createHash } from 'node:crypto'
 import { missingImagesStep, type WantedIssue } from '../../checks/images/missing-images-step.ts'
 import { missingImageKey } from '../../checks/images/missing-images.ts'
@@ -18,8 +18,8 @@ import type { ReportState } from './scan-state.ts'
 import type { JobContext } from './job-context.ts'
 
 /**
- * Brings the issue to what it has to say. `remember` is called before anything is written to GitHub and after it; the
- * last state given to it holds. Rejects with a retryable ForgeError; a refusal is logged and counted.
+ * Updates the issue. `remember` is called before and after each write to GitHub; the last state counts. Rejects with a
+ * retryable ForgeError; a rejection is logged and counted.
  */
 export async function reportMissingImages(
   missing: readonly MissingReference[],
@@ -34,7 +34,7 @@ export async function reportMissingImages(
   const digest = digestOf(wanted ?? missingImagesDone())
   if (known?.digest === digest) return
   try {
-    // From here on there may be an issue, whatever becomes of this process.
+    // Recorded first: after a crash, an issue may exist.
     if (known === undefined) await remember({ digest: '', told: [] })
     const issue = await forge.ownIssue(missingImagesMarker, known?.issue)
     const keys = missing.map((one) => missingImageKey(one.reference, one))
@@ -49,7 +49,7 @@ export async function reportMissingImages(
         : keys.some((key) => !told.has(key))
     const step = missingImagesStep(issue, wanted, hasNews)
     const number = await take(step, issue, wanted, place)
-    // What is well again is forgotten: when it goes another time, that is news.
+    // Images that are back are dropped, so that they are reported again if they disappear.
     await remember({ ...(number !== undefined && { issue: number }), digest, told: keys })
     if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomes[step] })
     app.log.info(
@@ -68,7 +68,7 @@ export async function reportMissingImages(
 
 const outcomes = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reopened' } as const
 
-/** The issue's number after the step; undefined when there is none. */
+/** Returns the issue's number, or undefined if there is none. */
 async function take(
   step: ReturnType<typeof missingImagesStep>,
   issue: OwnIssue | undefined,
@@ -80,7 +80,7 @@ async function take(
   if (issue === undefined) return undefined
   const { number } = issue
   if (step === 'close') {
-    // Said before it is closed, once for what the issue says now: whoever reads of the closing finds the reason above it.
+    // Comment before closing, once per issue content, so that the reason appears above the closing event.
     const marker = `<!-- catalog-bot:images-are-back ${digestOf(issue).slice(0, 16)} -->`
     await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosing })
     await forge.perform({ kind: 'edit-issue', issue: number, ...missingImagesDone(), state: 'closed' })

@@ -1,4 +1,4 @@
-// Asks those who can unblock a pull request for their review, each of them once.
+// Requests a review, once each, from people who can unblock a pull request.
 import { z } from 'zod'
 import { unblockers } from '../../gate/decide.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -7,11 +7,10 @@ import { ForgeError } from '../../github/forge-error.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
-/** More people than this are not asked: a crowd feels addressed less than a few. */
+/** Requests to more people tend to be ignored by all. */
 const maxPeople = 5
 
 const names = z.array(z.string())
-/** Who was asked, by pull request. */
 const requestedReviews = defineState<readonly string[]>('requested reviews', {
   version: 1,
   read: (stored) => names.safeParse(stored).data,
@@ -23,9 +22,9 @@ export async function requestReviews(
   { forge, app }: JobContext<State>,
 ): Promise<void> {
   const author = snapshot.author?.login.toLowerCase()
-  // What the author must mend first no approval lifts: nobody is asked for one before.
+  // Approvals cannot resolve blocking findings, so do not ask for them yet.
   if (verdict.kind === 'blocked') return
-  // Whoever wants changes has said so, and who is asked to confirm or to merge is told how in the comment.
+  // Exclude people who already requested changes; the comment explains how to confirm or merge.
   const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
   const people = unblockers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
@@ -44,7 +43,7 @@ export async function requestReviews(
         .map((name) => name.slice(organization.length)),
     })
   } catch (error) {
-    // GitHub refuses people who are no collaborators: they are mentioned in the comment, which has to do.
+    // GitHub rejects reviewers who are not collaborators; the comment mentions them instead.
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
   await app.store.writeState(requestedReviews, forge.repository, new Map([[key, [...asked, ...open]]]))

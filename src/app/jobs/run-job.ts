@@ -1,5 +1,5 @@
-// The one place where our own failures are caught: a job that fails is logged under a trace id, shown on the
-// pull request if it keeps failing, and retried by the queue.
+// Runs a job and catches our own failures: logs them with a trace id, shows repeated ones on the pull request, and lets
+// the queue retry.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
@@ -25,11 +25,11 @@ import type { App, JobContext } from './job-context.ts'
 
 export interface JobRunner {
   readonly app: App<Jobs & Cache>
-  /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
+  /** Rejects with a ForgeError or GitError if the repository is unreachable. */
   readonly openJobContext: (job: Job, work: WorkClass, onSent: () => void) => Promise<JobContext<Store>>
-  /** Absent: no job has to wait for one. */
+  /** If absent, no job waits for an allowance. */
   readonly allowanceOf?: (job: Job) => Promise<JobAllowance>
-  /** Whether we may still see the job's repository. Rejects when nobody can say. */
+  /** Rejects if GitHub gives no answer. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
     job: Job,
@@ -38,10 +38,10 @@ export interface JobRunner {
   ) => void
 }
 
-/** Seconds until a job is retried that GitHub or git could not serve. */
+/** Seconds until a job is retried after GitHub or git failed. */
 const postponedSeconds = 30
 
-/** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
+/** Rejects only with our own failures, so that the queue retries with back-off. */
 export async function runJob(
   job: Job,
   { app, openJobContext, allowanceOf, isInstalled, onDone }: JobRunner,
@@ -95,7 +95,7 @@ export async function runJob(
   }
 }
 
-/** `catalog_bot.trace` is what the log calls `trace`. */
+/** Equals `trace` in the log. */
 function attributesOf(job: Job, id: string): SpanAttributes {
   return {
     'catalog_bot.trace': id,
@@ -124,12 +124,12 @@ const handlers: Handlers = {
   trial: runTrials,
 }
 
-/** What a repository answers that the App was taken off. It may as well be a fault of ours: GitHub is asked. */
+/** Errors typical of an uninstalled App. They can also be our fault, so GitHub is asked. */
 function mayBeGone(error: unknown): boolean {
   return error instanceof ForgeError || isGitError(error)
 }
 
-/** How long to wait when it is not our failure: GitHub or git did not answer. */
+/** Returns the retry delay if GitHub or git failed, not us. */
 function worldFailure(error: unknown): { again: number } | undefined {
   if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
   if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))

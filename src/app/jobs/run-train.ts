@@ -1,7 +1,6 @@
-// The job "land the next of those that are ready for a branch": under the branch's lease, each of them judged on top of the one
-// before it, by what GitHub said of it when it was judged ready and with no request that is not for all of them; then one
-// fresh look at all, and one push. Where each has to land by itself, one follows the other for a few seconds. What stops the bot
-// waits for that, and whoever comes next goes on.
+// Merges the ready pull requests of a branch under its lease. Each is judged on top of the one before with the data of
+// its evaluation; then all are read once from GitHub and pushed together. Where each must merge alone, they follow one
+// another for a few seconds. A shutdown waits for the push; the next process continues.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
@@ -34,21 +33,21 @@ type TrainJob = Extract<Job, { kind: 'train' }>
 type Place = JobContext<Store>
 
 /**
- * Seconds in which GitHub tells of what it sees merged, as it does of everything: what is said of it is said with that look, and
- * not with one before it. Where no delivery comes, it is looked at then.
+ * Seconds in which GitHub normally notices a pushed merge and sends a delivery, whose evaluation writes the report.
+ * Without a delivery, the pull request is evaluated after this time.
  */
 const noticedSeconds = 3
-/** Seconds after which a branch is tried again on which another landing is under way. */
+/** Seconds until retry while another merge is in progress on the branch. */
 const busySeconds = 2
 /**
- * Milliseconds for which a train takes on members. What is known of people's rights was asked at most half a minute before
- * (examine/gather-answers.ts); this is how much older it can be when the train is pushed.
+ * Milliseconds in which a batch takes members. Permissions were read up to half a minute earlier
+ * (examine/gather-answers.ts); this bounds their additional age at the push.
  */
 const boardingTime = 15_000
-/** Milliseconds for which one after the other lands by itself before the branch is looked up anew, and others have their turn. */
+/** Milliseconds of single merges before the branch is read again and other jobs run. */
 const aloneTime = 10_000
 
-/** How many pull requests the next push to a branch may have. Forgotten, a long one is tried, and refused once more. */
+/** Maximum size of a branch's next batch. If lost, a long batch is tried and rejected once more. */
 const lengths = defineCache<number>('train length', {
   version: 1,
   read: (stored) =>
@@ -72,12 +71,11 @@ export async function runTrain(job: TrainJob, place: Place): Promise<void> {
   } finally {
     await kept.release()
   }
-  // Also who came while the lease was held.
+  // Includes pull requests that arrived while the lease was held.
   if ((await store.readyPulls(job.repository, job.branch)).length > 0)
     await store.enqueue(job, isBusy ? busySeconds : 0)
 }
 
-/** Whether nothing can land at the moment, whoever comes. */
 async function landNext(job: TrainJob, lease: Lease, place: Place): Promise<boolean> {
   const { app, repository } = place
   if (!(await isServed(job.branch, place))) {
@@ -99,15 +97,14 @@ async function landNext(job: TrainJob, lease: Lease, place: Place): Promise<bool
     try {
       went = await go(members, job, lease, place)
     } finally {
-      // After the others landed: what one of them is the reason for is so by then.
+      // After the others merged, because one of those merges may be the reason.
       await lookAnew(unready, place)
     }
     if (went !== 'alone' || app.clock.now() > end) return went === 'busy'
-    // What landed was read back from the branch: the next one is judged on that, and its push asks for it.
   }
 }
 
-/** `busy`: nothing can land at the moment, whoever comes. `alone`: one has landed by itself, and the next can follow. */
+/** `busy`: nothing can merge at the moment. `alone`: one was merged alone, and the next can follow. */
 type Went = 'busy' | 'alone' | 'over'
 
 async function go(members: readonly Member[], job: TrainJob, lease: Lease, place: Place): Promise<Went> {
@@ -132,7 +129,7 @@ async function go(members: readonly Member[], job: TrainJob, lease: Lease, place
   return went
 }
 
-/** Those that go, each with a permit that stands on the one before it; and those that turn out not to be ready. */
+/** Returns the members, each with a permit based on the one before it, and the pull requests that are not ready. */
 async function board(
   job: TrainJob,
   tip: CommitSha,
@@ -154,7 +151,7 @@ async function board(
     }
     const sharing =
       place.repository.landTogether !== undefined && mayShareAPush(member.planned.plan, member.planned.rules)
-    // One that goes by itself waits for those before it.
+    // A pull request that must merge alone waits for those before it.
     if (members.length > 0 && !sharing) break
     members.push(member)
     if (!sharing) break
@@ -163,7 +160,7 @@ async function board(
   return { members, unready }
 }
 
-/** The verdict on a pull request on top of what goes before it. Undefined: it needs more than that. */
+/** Judges a pull request on top of the earlier members. Undefined: it needs a full evaluation. */
 async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefined> {
   const { app, repository } = place
   if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) {
@@ -173,7 +170,7 @@ async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefin
   const seen = await lookAtPull(snapshot, place)
   const { permit } = seen.verdict
   if (permit === undefined || seen.commands.length > 0) return undefined
-  // What people are told of a merge is read from here, also by whoever comes after a crash.
+  // The merge report is built from this record, even after a crash.
   await app.store.recordVerdict(recordOf(seen, app.clock.now()))
   await recordLook(seen, place)
   const planned = await planLanding(permit.landing, place)
@@ -215,14 +212,14 @@ async function landTogether(
   return outcomes
 }
 
-/** What a landing's outcome brings with it. Told to people by the job at the pull request, which reads how it stands. */
+/** Handles a merge outcome. The pull request's own job reports it. */
 async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): Promise<void> {
   const { app, installation } = place
   const { repository, pull, baseRef } = seen.snapshot
   switch (outcome.kind) {
     case 'landed':
       await forgetRefusals(seen.snapshot, place)
-      // GitHub tells of what it sees merged at once: that may be done by now.
+      // GitHub's delivery may already have been handled.
       if (await isTold(pull, outcome.commit, place)) await app.store.dropReady(repository, [pull])
       else await lookAnew([pull], place, noticedSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
@@ -232,7 +229,7 @@ async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): 
       await app.store.dropReady(repository, [pull])
       return
     case 'refused':
-      // What the landing was planned by may be an hour old: where the branch demands something else now, that is tried.
+      // The plan may use rules that are an hour old; if they changed, try the new ones.
       if (!(await haveRulesChanged(baseRef, place))) await actOnRefusal(seen.snapshot, outcome.refusal, place)
       return lookAnew([pull], place)
     case 'again':
@@ -243,7 +240,7 @@ async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): 
   }
 }
 
-/** They leave the queue, and are looked at from the start. In this order: the look puts those back that are ready. */
+/** Removes them from the queue before the evaluation, which adds those that are ready. */
 async function lookAnew(pulls: readonly PullNumber[], place: Place, afterSeconds = 0): Promise<void> {
   await place.app.store.dropReady(place.forge.repository, pulls)
   for (const pull of pulls) await lookAgain(pull, place, afterSeconds)

@@ -1,20 +1,20 @@
-// Whether people are told at once that a pull request is ready. Usually it is merged within seconds, and its one comment then
-// says that: nobody gets a mail of what is over, and GitHub one write less. One that still waits is told that it is ready.
+// Delays the ready report. Most pull requests merge within seconds, so one comment about the merge saves an email and a
+// GitHub write.
 import type { Snapshot } from '../../change/snapshot.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 import { sinceHeads, sinceHeadShape } from './since-heads.ts'
 
 /**
- * Seconds for which a landing is waited for with the comment: as long as a line of a hundred takes. What the check runs say is
- * there at once. A comment that says something else by now is not left so for as long.
+ * Seconds to wait for the merge, about the time for a queue of a hundred. Check runs appear at once. An outdated
+ * comment is replaced sooner.
  */
 const patience = { first: 120, edit: 30 } as const
 
-/** Forgotten, it is told half a minute later that the pull request is ready. */
+/** If lost, the report is delayed again. */
 const millisecondsReady = sinceHeads(defineCache('ready since', sinceHeadShape))
 
-/** Seconds until it must be said that this pull request is ready, by a first comment or an edit, if it is not merged by then. 0: now. */
+/** Returns 0 if the report is due. */
 export async function secondsToSayReady(
   snapshot: Snapshot,
   place: JobContext<Cache>,

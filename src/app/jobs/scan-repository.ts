@@ -1,6 +1,5 @@
-// The job "look up the next few images that the catalogs of a repository name": rounds over all references, second
-// looks at those that were not there, and the issue that tells what is certainly gone. Comes in small slices, one at a
-// time over all instances; whatever is killed goes on from what the store remembers.
+// Checks images of a repository's catalogs: full rounds, second looks at missing images, and the issue about those that
+// are gone. Works in small slices, one at a time over all instances, and resumes from the store.
 import { isSilent } from '../../checks/validation/rule-settings.ts'
 import { ruleOfMissingImage } from '../../checks/images/missing-images.ts'
 import type { Config } from '../../config/config.ts'
@@ -32,13 +31,13 @@ import type { App, JobContext } from './job-context.ts'
 
 type ScanJob = Extract<Job, { kind: 'scan' }>
 
-/** One for all repositories and instances: scans together ask no more than one slice's worth. */
+/** Shared by all repositories and instances, to bound the request rate. */
 const leaseName = 'image scan'
-/** Seconds until a scan that met another one's slice is tried again. */
+/** Seconds until retry while another slice runs. */
 const busySeconds = 5
-/** The largest community catalogs name some ten thousand images in a few dozen registries. */
+/** The largest community catalogs have about ten thousand images in a few dozen registries. */
 const budget = { references: 50_000, hosts: 200 }
-/** A round that is not through after this long ends as it is: what was not asked is not known. */
+/** Milliseconds; after this, a round ends and unchecked references stay unknown. */
 const longestPass = 12 * 3600 * 1000
 
 export async function scanRepository(
@@ -56,7 +55,7 @@ export async function scanRepository(
   }
 }
 
-/** Whether a repository's scan has something to do, for the sweep; shows what is known of it to whoever measures. */
+/** Also updates the scan metrics. */
 export async function isScanDue(
   repository: RepositoryName,
   { store, clock, metrics, settings }: App<State>,
@@ -66,7 +65,7 @@ export async function isScanDue(
   return settings.scanSeconds !== 0 && clock.now() >= state.dueAt
 }
 
-/** Takes the scan one step on. The answer: in how many seconds to go on; undefined when the sweep finds out when. */
+/** Returns the seconds until the next step, or undefined if the sweep decides. */
 async function goOn(
   state: ScanState,
   lease: Lease,
@@ -93,13 +92,13 @@ async function goOn(
     await writeScan(app.store, repository, { ...current, dueAt })
   }
   if (again !== undefined) return again
-  // Loading catalogs takes its time: another instance may have begun meanwhile, and two would open two issues.
+  // Another instance may have taken over during loading; two would open two issues.
   const isStillOurs = () => app.store.renewLease(lease, app.settings.leaseSeconds)
   if (!(await isStillOurs())) return busySeconds
   return (await finish(current, pass, isStillOurs, place)) ? undefined : busySeconds
 }
 
-/** Begins the pass that is due. The state has none when nothing is due, or the configuration wants no scan. */
+/** Leaves the state without a pass if none is due or scans are disabled. */
 async function begin(state: ScanState, place: JobContext<State>): Promise<ScanState> {
   const { app, forge } = place
   const now = app.clock.now()
@@ -140,7 +139,7 @@ async function begin(state: ScanState, place: JobContext<State>): Promise<ScanSt
   return { ...state, missingImages, pass, dueAt: now }
 }
 
-/** False when somebody else has taken over before anything was told. */
+/** Returns false if another instance took over before anything was reported. */
 async function finish(
   state: ScanState,
   pass: ScanPass,
@@ -198,7 +197,7 @@ async function finish(
   return true
 }
 
-/** What is certainly gone, where the repository wants to hear of it. */
+/** Confirmed missing images, if the repository wants reports. */
 function missingOf(
   { missingImages }: ScanState,
   places: ReadonlyMap<string, MissingReference['places']>,
@@ -211,10 +210,10 @@ function missingOf(
   })
 }
 
-/** For repositories that want no scan: their configuration is read again from time to time. */
+/** Repositories without scans only reread their configuration. */
 const unhurried: Pace = { every: Number.POSITIVE_INFINITY, apart: 0 }
 
-/** Undefined when no scan is wanted. */
+/** Returns undefined if scans are disabled. */
 function paceOf(config: Config | undefined, settings: JobContext['app']['settings']): Pace | undefined {
   const every = config?.images.scan.every ?? 'off'
   if (every === 'off') return undefined

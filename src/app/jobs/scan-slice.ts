@@ -1,5 +1,5 @@
-// One slice of a scan: a few references asked for, few at once and for a few seconds only, so that pull requests never
-// wait for a scan. A registry that does not answer is left alone for a while, and in the end for the whole pass.
+// Checks a few references for a few seconds, so that pull requests never wait for a scan. A registry that does not
+// answer is paused, and finally skipped for the pass.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import {
   afterLook,
@@ -17,25 +17,24 @@ import type { PageRecords, SeenImage } from '../../ports/page-records.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
-/** References in one part: at four at once and a tenth of a second each, some seconds. */
+/** References per part: some seconds, at four at once and a tenth of a second each. */
 export const partSize = 100
 const parallel = 4
-/** A slice asks for nothing new after this long, and calls off what is still under way a little later. */
+/** No new requests after this time; running ones are canceled a little later. */
 const sliceMilliseconds = 8000
 const callOffMilliseconds = 15_000
-/** Asked for so often without an answer, a reference is given up until the next pass. */
+/** Unanswered requests before a reference is skipped for this pass. */
 const mostTries = 3
-/** Failed so often in a row, a registry is given up until the next pass. */
+/** Consecutive failures before a registry is skipped for this pass. */
 const mostFailures = 5
 const longestPause = 3600
 
-/** References with tag and digest whose tag was seen to stand for the digest: when it does not any more, it has moved. */
+/** References whose tag once matched their digest. A later mismatch means that the tag moved. */
 const tagsOfDigests = defineState<true>('tag of digest', {
   version: 1,
   read: (stored) => (stored === true ? stored : undefined),
 })
 
-/** Forgets tags that nothing names any more. */
 export async function forgetTags(
   store: State,
   repository: RepositoryName,
@@ -48,7 +47,7 @@ export async function forgetTags(
   )
 }
 
-/** Takes a pass one slice on. The answer holds the new state, and in how many seconds to go on; undefined at the pass's end. */
+/** Returns the new state and the seconds until the next slice, or undefined at the pass's end. */
 export async function scanSlice(
   state: ScanState,
   pass: ScanPass,
@@ -84,7 +83,7 @@ export async function scanSlice(
     if (retryAfter === undefined) hosts.set(host, reachable)
     else {
       const { until, failures } = hosts.get(host) ?? reachable
-      // Those that were under way together fail together: that is one failure.
+      // Concurrent failures count as one.
       if (until <= clock.now())
         hosts.set(host, {
           until: clock.now() + Math.min(retryAfter, longestPause) * 1000,
@@ -113,17 +112,17 @@ export async function scanSlice(
   }
   const next: ScanState = { ...state, missingImages: Object.fromEntries(missingImages), pass: moved }
   if (moved.next >= moved.parts) return { state: next, again: undefined }
-  // When all that was met has to wait, so has the pass, unless parts are left that nobody has looked at.
+  // The pass pauses if everything it met must wait and no unvisited part remains.
   const waits = asked === 0 && later.length > 0 && pass.next + 1 >= pass.parts
   const soonest = Math.min(...later.map(({ reference }) => hosts.get(hostOf(reference))?.until ?? 0))
   return { state: next, again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : pauseSeconds }
 }
 
-/** Seconds between two slices of one pass. */
+/** Seconds between slices of one pass. */
 const pauseSeconds = 1
 const reachable: HostState = { until: 0, failures: 0 }
 
-/** `retryAfter`, seconds: the registry gave no answer at all. `digest`: the image is there. */
+/** `retryAfter` in seconds: the registry did not answer. `digest`: the image exists. */
 async function lookAt(
   reference: string,
   signal: AbortSignal,

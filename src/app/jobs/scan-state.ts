@@ -1,50 +1,49 @@
-// What the store remembers of a repository's scan, so that a scan that was killed goes on where it was and the second
-// look knows of the first. Knows when there is something to do; does nothing itself.
+// Scan state in the store, from which a scan resumes, and the schedule of passes. Does no requests.
 import { z } from 'zod'
 import { missingImageKinds, type MissingImage } from '../../checks/images/missing-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { defineState, type State } from '../../ports/state.ts'
 
 const hostState = z.object({
-  /** Left alone until then. */
+  /** Skipped until then. */
   until: z.number(),
-  /** How often in a row it gave no answer; back to none with each answer. */
+  /** Consecutive failures. */
   failures: z.number(),
 })
 
 const scanPass = z.object({
-  /** A round asks for all references, a second look for those that did not look well. */
+  /** A second look covers only references that seemed missing. */
   kind: z.enum(['round', 'second-look']),
   startedAt: z.number(),
-  /** Parts in the store, and the first of them that is not done. */
+  /** Number of stored parts, and the first unfinished one. */
   parts: z.number(),
   next: z.number(),
   references: z.number(),
-  /** References that got a definite answer. */
+  /** References with a definite answer. */
   settled: z.number(),
   hosts: z.record(z.string(), hostState),
 })
 
 const reportState = z.object({
-  /** Absent while it is not known whether there is an issue. */
+  /** Absent while unknown. */
   issue: z.number().exactOptional(),
-  /** Stands for title and body as last written; '' when that is not known. */
+  /** Digest of the title and body last written; '' if unknown. */
   digest: z.string(),
-  /** Keys (missingImageKey) of the missing images that the issue has named since it was last closed. */
+  /** Keys (missingImageKey) named in the issue since it was last closed. */
   told: z.array(z.string()),
 })
 
 /** Times are milliseconds since the epoch. */
 const scanState = z.object({
-  /** When there is something to do again, at the latest. */
+  /** Latest time of the next step. */
   dueAt: z.number(),
-  /** When the last whole round began. */
+  /** Start of the last full round. */
   roundAt: z.number().exactOptional(),
-  /** When the references below were last asked for on their own, or in a round. */
+  /** Last time the references below were checked. */
   lookedAt: z.number().exactOptional(),
-  /** When a whole round last came to its end, and of how many references it learned nothing definite. */
+  /** End of the last full round, and its number of references without a definite answer. */
   finished: z.object({ at: z.number(), unknown: z.number() }).exactOptional(),
-  /** References that did not look well, suspicions among them. */
+  /** Missing images, including unconfirmed ones. */
   missingImages: z.record(
     z.string(),
     z.object({
@@ -54,7 +53,6 @@ const scanState = z.object({
       confirmed: z.boolean(),
     }) satisfies z.ZodType<MissingImage>,
   ),
-  /** One way through many references, in parts that are kept beside the state. */
   pass: scanPass.exactOptional(),
   report: reportState.exactOptional(),
 })
@@ -66,31 +64,30 @@ export type ReportState = Readonly<z.infer<typeof reportState>>
 
 const emptyState: ScanState = { dueAt: 0, missingImages: {} }
 
-/** The configuration is read again after this long, whatever is due by the old one. */
+/** Seconds until the configuration is read again, regardless of other due times. */
 const configSeconds = 3600
-/** With more than these gone at once, nobody mends one by one: they are asked for with the next round alone. */
+/** More missing images than this are checked only in the next round. */
 const mostSecondLooks = 500
 
 export interface Pace {
-  /** Milliseconds between two rounds. */
   readonly every: number
   /** Milliseconds between two looks that count. */
   readonly apart: number
 }
 
-/** Which pass is due. A round asks for everything, so it comes before a second look. */
+/** A round covers everything, so it precedes a second look. */
 export function duePass(state: ScanState, { every, apart }: Pace, now: number): ScanPass['kind'] | undefined {
   if (state.roundAt === undefined || now >= state.roundAt + every) return 'round'
   return now >= secondLookAt(state, apart) ? 'second-look' : undefined
 }
 
-/** When to look whether something is due, at the latest. */
+/** Latest time to check for due work. */
 export function nextLook(state: ScanState, { every, apart }: Pace, now: number): number {
   const round = state.roundAt === undefined ? now : state.roundAt + every
   return Math.min(round, secondLookAt(state, apart), now + configSeconds * 1000)
 }
 
-/** References that a second look asks for now: suspicions that are old enough, and what was gone at the last look. */
+/** References for a second look: old enough suspicions and confirmed missing images. */
 export function referencesToLookAt(
   { missingImages }: Pick<ScanState, 'missingImages'>,
   apart: number,
@@ -106,7 +103,7 @@ export function referencesToLookAt(
 function secondLookAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
   const known = Object.values(missingImages)
   const confirmed = known.filter((one) => one.confirmed)
-  // A suspicion that found no answer at its second look is asked for again after as long.
+  // An unanswered second look is repeated after the same interval.
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
   const first = Math.min(...suspicions, Number.POSITIVE_INFINITY)
   if (first < Number.POSITIVE_INFINITY) return lookedAt >= first ? lookedAt + apart : first
@@ -117,10 +114,9 @@ function secondLookAt({ missingImages, lookedAt = 0 }: ScanState, apart: number)
 
 const scans = defineState<ScanState>('image scan', {
   version: 1,
-  // Version 0 was a cache: what it held in other shapes did not count either.
+  // Version 0 was a cache, whose unreadable entries were dropped too.
   read: (stored, version) => scanState.safeParse(stored).data ?? (version === 0 ? emptyState : undefined),
 })
-/** A repository has one scan. */
 const theScan = ''
 
 export async function readScan(store: State, repository: RepositoryName): Promise<ScanState> {
@@ -131,7 +127,7 @@ export async function writeScan(store: State, repository: RepositoryName, state:
   await store.writeState(scans, repository, new Map([[theScan, state]]))
 }
 
-/** A reference on its way, and how often it was asked for in vain. */
+/** A reference and its number of unanswered requests. */
 export interface Asked {
   readonly reference: string
   readonly tries: number
@@ -163,7 +159,6 @@ export async function writeParts(
   await store.writeState(scanParts, repository, values)
 }
 
-/** Parts are of no use to anybody once their pass is over. */
 export async function forgetParts(store: State, repository: RepositoryName): Promise<void> {
   await store.retainState(scanParts, repository, [])
 }

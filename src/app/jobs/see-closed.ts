@@ -1,4 +1,4 @@
-// A pull request that is closed: if an earlier process landed it, that is settled and said.
+// Handles a closed pull request: settles and reports a merge by an earlier process.
 import type { Snapshot } from '../../change/snapshot.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { settle } from '../../landing/settle-landings.ts'
@@ -17,12 +17,10 @@ import { settleOptions } from './settle-options.ts'
 import { noteTold } from './told-landings.ts'
 import { dropTrials } from './trial/wish-trial.ts'
 
-/** Seconds after which it is looked at again, because somebody is landing on its branch. */
+/** Seconds until retry while a merge on its branch is in progress. */
 const landingSeconds = 5
 
-/**
- * `present`: what of ours was on it when it was read. Rejects with a GitError, ForgeError or StoreError.
- */
+/** `present`: our comment and check runs when it was read. Rejects with a GitError, ForgeError or StoreError. */
 export async function seeClosed(
   snapshot: Snapshot,
   place: JobContext<Store>,
@@ -40,13 +38,13 @@ async function finishClosed(
   const { app, forge } = place
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await dropPreviews(snapshot.pull, place)
-  // What is merged meanwhile is tried to its end: its report says what was merged.
+  // A trial of a merged pull request runs to its end, because the report covers it.
   if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
   const open = await app.store.openLandings(forge.repository)
   for (const intent of open)
     if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
       await settle(intent, settleOptions(place))
-  // Who is landing it right now knows what GitHub answered, and reads the branch with that.
+  // The merging process knows GitHub's answer, so let it settle the merge.
   const isSettled = await settleBegun(snapshot.pull, place)
   if (!isSettled) await lookAgain(snapshot.pull, place, landingSeconds)
   if (snapshot.state === 'merged') await findLate(snapshot, place)
@@ -73,12 +71,12 @@ async function finishClosed(
   })
 }
 
-/** What was given up before its push arrived is merged all the same: the branch says so, and then so do we. */
+/** A push that was given up may still have arrived; the branch shows that. */
 async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>): Promise<void> {
   const { store } = place.app
   if ((await store.landingOf(repository, pull)) !== undefined) return
   for (const intent of await store.abandonedLandings(repository, pull)) {
-    // Of what GitHub itself merged, nobody knows whether it was for us or for somebody else.
+    // GitHub's own merge may be ours or somebody else's.
     if (intent.method !== undefined && intent.method.kind !== 'push') continue
     if ((await settle(intent, settleOptions(place))).kind === 'landed') return
   }

@@ -1,9 +1,9 @@
-// A pull request for a branch that the bot does not work for is not judged. That it was there is remembered all the same: a yes
-// that was given before it went does not count when it comes back (T18, I4).
+// Does not judge pull requests for unserved branches, but records them: approvals from before do not count when the
+// pull request returns to a served branch.
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 
-/** No configuration has this digest: what is seen here is a state of its own. */
+/** Differs from every configuration digest. */
 const unserved = 'not served'
 
 /** Rejects with a StoreError. */
@@ -12,7 +12,7 @@ export async function seeElsewhere(
   store: Pick<PullMemory, 'observe' | 'firstSeenReviews'>,
 ): Promise<void> {
   const epoch = await store.observe(repository, pull, { head, baseRef, config: unserved })
-  // GitHub does not say for which branch a review was: one that is first seen here is not of what comes back.
+  // GitHub does not tell a review's base branch; one first seen here does not count after the return.
   await store.firstSeenReviews(
     repository,
     pull,

@@ -1,4 +1,3 @@
-// What is needed to find out what became of a landing that was begun.
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'

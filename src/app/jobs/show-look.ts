@@ -1,4 +1,4 @@
-// What becomes of a look: the record of its verdict, and the report that people see.
+// Records an evaluation's verdict and publishes its report.
 import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../../messages/report-options.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
@@ -43,7 +43,7 @@ export function composed(
   })
 }
 
-/** What others merged since, in words; the pull requests among it are those on record. */
+/** Describes what others merged meanwhile, from the records. */
 async function sayMeanwhile(
   { snapshot, told }: Seen,
   { app, forge }: JobContext<Landings>,
@@ -58,14 +58,14 @@ async function sayMeanwhile(
   return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
 }
 
-/** Stands for all that a look shows to people, whatever of it is on GitHub already. */
+/** A digest of everything the evaluation shows to people. */
 export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Promise<string> {
   const shown = composed(seen, place, { meanwhile: await sayMeanwhile(seen, place) })
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
 
 /**
- * Shows the report, and remembers which head people were shown and when: commands bind to that (T20). `how`: see
+ * Publishes the report and records which head was shown and when, because commands bind to it. `how`: see
  * publishReport().
  */
 export async function showLook(
@@ -79,7 +79,7 @@ export async function showLook(
   const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
-  // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
+  // Stored before it is shown, because approvals refer to it by name.
   if (described) await place.app.store.keepChange(repository, pull, described)
   await place.app.store.recordShown(repository, pull, {
     head,

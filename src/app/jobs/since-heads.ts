@@ -1,4 +1,4 @@
-// Since when something is so with the head that a pull request has now. Another head begins anew.
+// Measures how long a condition holds for a pull request's current head.
 import { z } from 'zod'
 import { pullKey } from '../../change/repository-key.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -9,15 +9,14 @@ const sinceHead = z.object({ head: z.string(), since: z.number() })
 type SinceHead = z.infer<typeof sinceHead>
 const rememberedSeconds = 24 * 3600
 
-/** For defineCache. */
 export const sinceHeadShape = {
   version: 1,
   read: (stored: unknown): SinceHead | undefined => sinceHead.safeParse(stored).data,
 } as const
 
-/** What is remembered in a space of its own. Forgotten, it begins again. */
+/** Entries of their own cache space. If lost, the time starts over. */
 export function sinceHeads(space: CacheSpace<SinceHead>) {
-  /** Milliseconds since this was first asked about the head; 0 the first time. */
+  /** Milliseconds since the first call for this head; 0 on that call. */
   return async (
     { repository, pull, head }: Snapshot,
     { app: { store, clock } }: JobContext<Cache>,

@@ -1,4 +1,4 @@
-// Where the bot tells all about a pull request, for reports and the log: its own page, where it has an address and pages.
+// Returns the address of a pull request's status page, if pages are enabled.
 import type { PullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { pullAddress } from '../../web/pages/addresses.ts'

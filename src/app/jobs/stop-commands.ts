@@ -1,11 +1,11 @@
-// Carries out /freeze and /thaw: they are about a branch, so every pull request of the repository is looked at after.
+// Handles /freeze and /thaw. They affect a branch, so all pull requests are evaluated afterwards.
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
 import type { Jobs } from '../../ports/jobs.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Whether a stop began or ended. Repeating it changes nothing: the comment's id is kept with what it did. */
+/** Returns whether a freeze began or ended. Idempotent by comment id. */
 export async function obeyStopCommand(
   { command, outcome, stop, login, user, comment }: CommandRecord,
   { repository, pull, comments }: Snapshot,

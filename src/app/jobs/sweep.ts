@@ -1,5 +1,4 @@
-// The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
-// Webhooks only make it sooner (T41); what the sweep finds is the truth.
+// Evaluates every open pull request and base branch every few minutes without webhooks, which only make it sooner.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { pullKey } from '../../change/repository-key.ts'
 import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
@@ -19,18 +18,17 @@ import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
 import type { App, JobContext } from './job-context.ts'
 
-/** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
+/** Seconds until an unchanged pull request is evaluated again, because permissions and registries change too. */
 const unchangedSeconds = 3600
-/** As the last sweep saw them. Forgotten, a pull request is looked at once more than it needs. */
+/** If lost, each pull request is evaluated once more. */
 const sweptPulls = defineCache<string>('swept pull', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 
 /**
- * One repository: its branches, and a job for each open pull request that is not as it was at the last sweep. What
- * a list call shows (head, base branch's tip, time of the last change) tells that, so a repository with hundreds of
- * quiet pull requests costs a few calls, not thousands.
+ * Enqueues a job for each pull request that changed since the last sweep. List calls show the head, base tip and update
+ * time, so hundreds of quiet pull requests cost a few calls.
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
@@ -46,7 +44,7 @@ export async function sweepRepository(
   })
   for (const branch of await queuedBranches(job.repository, app.store))
     await app.store.enqueue({ kind: 'group', ...about, branch })
-  // What was begun and is not settled: a merged pull request is in no list of open ones.
+  // Unsettled merges: merged pull requests are in no list of open ones.
   for (const { pull } of await app.store.openLandings(job.repository))
     await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
@@ -61,7 +59,7 @@ export async function sweepRepository(
   for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
-    // A change of the configuration on the default branch moves no other branch.
+    // A configuration change on the default branch does not move other branches.
     if (!(await isServed(branch, place, { kept: true }))) unserved.add(branch)
   }
   const keyOf = (pull: PullNumber) => pullKey(job.repository, pull)
@@ -70,7 +68,7 @@ export async function sweepRepository(
     pulls.map(({ pull }) => keyOf(pull)),
   )
   const parked = new Set(await app.store.parkedPulls(job.repository))
-  // Also what one pull request was refused for may be gone with a rule.
+  // A removed rule may unblock a rejected pull request.
   const waiting = pulls.filter(({ pull }) => parked.has(pull)).map(({ baseRef }) => baseRef)
   await retryWhereRulesChanged(await app.store.landingStops(job.repository), waiting, place)
   const stops = await app.store.landingStops(job.repository)
@@ -79,13 +77,13 @@ export async function sweepRepository(
   const ready = await readyHeads(new Set(tips.keys()), place)
   for (const open of pulls) {
     const { pull, head, baseRef, updatedAt } = open
-    // Its train looks at it afresh, and has it looked at as a whole where it finds anything.
+    // The batch reads it again and requests a full evaluation if needed.
     if (ready.get(pull) === `${head} ${baseRef}`) continue
     const tip = tips.get(baseRef)
     const served = unserved.has(baseRef) ? ' unserved' : ''
     const state = `${head} ${tip} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}${served}`
     const known = before.get(keyOf(pull))
-    // What GitHub refused may depend on checks of others: no list shows those.
+    // Checks by others may unblock a rejected pull request, and lists do not show them.
     if (known === state && !parked.has(pull)) continue
     if (
       known !== undefined &&
@@ -107,7 +105,7 @@ export async function sweepRepository(
   if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
 }
 
-/** The head and base branch with which pull requests wait for a train; each branch that has one is called for. */
+/** The heads and base branches of queued pull requests. Also enqueues each branch's batch. */
 async function readyHeads(
   branches: ReadonlySet<string>,
   { app, forge, installation }: JobContext<Jobs & ReadyPulls>,
@@ -122,10 +120,10 @@ async function readyHeads(
   return ready
 }
 
-/** Milliseconds of one sweep for pull requests whose base moved; what does not fit in is looked at as a whole. */
+/** Milliseconds per sweep for pull requests whose base moved; the rest get a full evaluation. */
 const stillTime = 120_000
 
-/** Those that are on the new tip what they were before, with the seconds for which that may be taken so. */
+/** Pull requests whose verdict holds on the new tip, with the seconds for which it does. */
 async function stillStanding(
   moved: readonly { readonly open: OpenPull; readonly tip: CommitSha }[],
   pulls: readonly OpenPull[],
@@ -147,10 +145,10 @@ async function stillStanding(
   return still
 }
 
-/** What a sweep sees of a pull request, but for the tip of its base. */
+/** The state without the base's tip. */
 const withoutTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
-/** Differs when a stop begins, ends or is over for a try. */
+/** Changes when a freeze begins, ends or allows a retry. */
 function stateOfStops(stops: readonly LandingStop[], branch: string, now: number): string {
   return stopsInForce(stops, branch, now)
     .map(({ kind, since, times }) => `${kind} ${since} ${times}`)
@@ -162,7 +160,7 @@ export interface SweeperOptions {
   readonly app: App<Jobs & PageRecords>
 }
 
-/** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
+/** Sweeps all repositories now and then every `sweepSeconds`, until stopped. Failures wait for the next round. */
 export function startSweeper({ installed, app }: SweeperOptions): { stop(): Promise<void> } {
   const ending = new AbortController()
   const loop = async () => {

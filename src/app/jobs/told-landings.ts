@@ -1,15 +1,15 @@
-// Which landings were told on their pull request, once GitHub said that it is merged: nothing is left to look at there.
+// Merges already reported on their pull requests; nothing is left to do there.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { pullKey } from '../../change/repository-key.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { JobContext } from './job-context.ts'
 
-/** The commit, by pull request. Forgotten, the pull request is looked at once more. */
+/** The commit, by pull request. If lost, it is evaluated once more. */
 const toldLandings = defineCache<string>('told landing', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
-/** Whoever landed it asks within seconds. */
+/** The merging job asks within seconds. */
 const rememberedSeconds = 3600
 
 export async function noteTold(pull: PullNumber, commit: CommitSha, place: JobContext<Cache>): Promise<void> {

@@ -1,43 +1,41 @@
-// Who goes first among jobs at pull requests. What GitHub says is large gives way, at a few points of its job, to what is
-// small or not known yet, and goes on when none of that is under way. So what a small one needs of GitHub, of git and of
-// the processor is not shared with pull requests that were made to be expensive. Decides on order and on nothing else.
+// Orders jobs of pull requests. Large ones (by GitHub's numbers) pause at some points until no small or unknown one is
+// running, so that expensive pull requests do not slow down small ones. Decides nothing but the order.
 import type { Clock } from '../../ports/clock.ts'
 
 export type Weight = 'light' | 'heavy'
 
-/** One job's place in that order. It counts as light until something else is known: that takes one request. */
+/** A job counts as light until its weight is known, which takes one request. */
 export interface Turn {
-  /** `whose`: those who have many under way wait behind those who have few. */
+  /** Accounts with many running jobs (`whose`) wait behind those with few. */
   weigh(weight: Weight, whose: string): void
-  /** Resolves at once for a light one; for a heavy one when it may go on. */
+  /** Resolves at once for a light job, and for a heavy one when it may continue. */
   giveWay(): Promise<void>
   end(): void
 }
 
 export interface Turns {
   begin(): Turn
-  /** How many wait for others now: they have begun, and take nothing but a little memory. */
   readonly waiting: number
-  /** Nobody waits any more. */
+  /** Releases all waiting jobs. */
   close(): void
 }
 
 export interface TurnLimits {
-  /** Heavy ones that have been let in, at once: as many as there are processes for them. */
+  /** Heavy jobs at once: one for each process. */
   readonly heavyAtOnce: number
-  /** Milliseconds that a heavy one waits for light ones, all its pauses together: whoever sends those without end delays it by no more. */
+  /** Maximum milliseconds that a heavy job waits in total, so that endless light ones cannot block it. */
   readonly longest: number
-  /** One account's light ones at once. The next ones wait as heavy ones do: small by GitHub's numbers is not always small. */
+  /** Light jobs at once for one account. More of them wait like heavy ones, because a small diff can be expensive. */
   readonly lightOfOne: number
 }
 
-/** Ten small ones are looked at and merged in that time. */
+/** Enough time to evaluate and merge ten small pull requests. */
 const usualLimits: TurnLimits = { heavyAtOnce: 4, longest: 10_000, lightOfOne: 2 }
 
 interface Running {
   whose: string
   isIn: boolean
-  /** Milliseconds that it has left to wait for light ones. */
+  /** Remaining milliseconds to wait for light jobs. */
   left: number
 }
 
@@ -57,7 +55,7 @@ export function openTurns(clock: Clock, limits: TurnLimits = usualLimits): Turns
   const areIn = (whose?: string): number =>
     [...heavyOnes].filter((one) => one.isIn && (whose === undefined || one.whose === whose)).length
 
-  /** Of those that may go on: who has come in already, then whose others are fewest, then who came first. */
+  /** Orders by: already admitted, fewest jobs of the account, arrival. */
   function first(): Waiting | undefined {
     const hasRoom = areIn() < heavyAtOnce
     const ready = [...queue].filter(

@@ -1,5 +1,5 @@
-// The job "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
-// workflow or event, once per commit, and the outcome is reported on the commit.
+// Rebuilds changed catalogs after a push: dispatches the configured workflow or event once per commit and reports the
+// outcome on the commit.
 import { z } from 'zod'
 import { commitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
 import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
@@ -28,9 +28,9 @@ import { wantsReleases } from './release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import type { JobContext } from './job-context.ts'
 
-/** Seconds between two looks at a rebuild that runs; its webhook usually comes first. */
+/** Seconds between polls; a webhook usually comes first. */
 const pollSeconds = 20
-/** A rebuild that has not ended after this long is reported as such and left alone: six hours, GitHub's own limit. */
+/** Six hours, GitHub's own limit. Longer rebuilds are reported as unfinished. */
 const patienceMilliseconds = 6 * 3600 * 1000
 
 const commit = z.string().refine(isObjectId).transform(commitSha)
@@ -38,9 +38,9 @@ const commit = z.string().refine(isObjectId).transform(commitSha)
 const rebuild = z.object({
   commit,
   catalogs: z.array(z.string()),
-  /** Milliseconds since the epoch; absent until it is dispatched. */
+  /** Milliseconds since the epoch; absent until dispatched. */
   dispatchedAt: z.number().exactOptional(),
-  /** Of a webhook: see rebuild-webhook.ts. */
+  /** For webhooks: see rebuild-webhook.ts. */
   attempts: z.number().exactOptional(),
   again: z.number().exactOptional(),
   status: z.string().exactOptional(),
@@ -53,13 +53,12 @@ const broken = z.object({
   more: z.number(),
 })
 
-/** What is remembered of a branch. */
 const branchState = z.object({
-  /** The tip up to which every push was noticed. */
+  /** The last tip that was processed. */
   seen: commit,
-  /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
+  /** Running rebuilds, and at most one that is not dispatched yet. */
   rebuilds: z.array(rebuild).readonly(),
-  /** Catalogs that pushes of others broke, and that are broken still. Absent: none. */
+  /** Catalogs that others' pushes broke and that are still broken. */
   broken: z.array(broken).readonly().exactOptional(),
 })
 
@@ -93,7 +92,7 @@ async function watch(job: BranchJob, place: JobContext<Jobs & Leases & State & L
     if (tip === undefined) return
     let state = await readState(job, place)
     const { config } = await readConfig(repository, await repository.treeOf(tip))
-    // What is published is found by comparing: whatever is new here may be due there.
+    // Publishing compares branches with images itself, so any change may matter to it.
     if (state?.seen !== tip || config.publish.length > 0)
       await app.store.enqueue({
         kind: 'publish',
@@ -130,13 +129,13 @@ function nextPoll(rebuilds: readonly Rebuild[], now: number): number {
   return Math.min(pollSeconds, ...waits)
 }
 
-/** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
+/** Called before the first merge on a branch, so that the merge counts as a push. */
 export async function rememberBranch(branch: string, tip: CommitSha, place: Remembering): Promise<void> {
   const job = { repository: place.forge.repository, branch }
   if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
 }
 
-/** One build of the newest state is enough: a rebuild that was not dispatched yet is taken over by the newer commit. */
+/** A newer commit replaces a rebuild that is not dispatched yet: only the newest state matters. */
 async function noticePush(
   state: BranchState,
   tip: CommitSha,
@@ -146,7 +145,7 @@ async function noticePush(
 ): Promise<BranchState> {
   const { workflow, event, webhook } = config.rebuild
   if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
-  // It is signed with a secret of the operator's, who gave it for what is merged.
+  // The operator's secret may sign only merged content of served branches.
   if (webhook !== undefined && !(await isServed(branch, place))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
@@ -168,10 +167,10 @@ async function changedCatalogs(
   const entries = await repository.list(after)
   const { catalogs } = await findLayout(repository, entries, config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
-  // A forced push may leave the old tip unknown here: then everything may have changed.
+  // A forced push may have removed the old commit; treat everything as changed.
   if (before === undefined) return catalogs.flatMap(namesOf)
   const changes = await repository.diff(before, after)
-  // Seen from the new state, so that the entries at hand are those of the base.
+  // Compared from the new state, to use the base's entries.
   const links = await changedLinks(
     rememberTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
     {
@@ -186,12 +185,11 @@ async function changedCatalogs(
     .flatMap(namesOf)
 }
 
-/** What its builders call a catalog. */
 function namesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
   return names
 }
 
-/** Takes a rebuild one step on. Undefined when it has come to its end. */
+/** Returns undefined when the rebuild has ended. */
 async function driveRebuild(
   rebuild: Rebuild,
   config: Config,
@@ -243,10 +241,10 @@ function dispatchAction(
     : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
 }
 
-/** Clocks differ: a run that GitHub dates this much before our dispatch can still be its run. */
+/** GitHub may date our run this much before our dispatch. */
 const clockSkew = 120_000
 
-/** The run that rebuilds a commit is the first one after the dispatch whose commit has it: the branch may have moved on. */
+/** Finds the first run after the dispatch whose commit contains ours; the branch may have moved on. */
 async function rebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: Rebuild,

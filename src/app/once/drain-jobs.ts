@@ -1,5 +1,5 @@
-// Works off what one sweep brings, and nothing that is due later: the queue of a process that ends. Jobs are coalesced as the
-// store coalesces them, and no two with one key run at once.
+// An in-memory queue for a single sweep. It skips jobs due later, coalesces like the store, and never runs two jobs
+// with one key at once.
 import type { Clock } from '../../ports/clock.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import { jobKey } from '../../store/jobs.ts'
@@ -7,26 +7,25 @@ import { jobKey } from '../../store/jobs.ts'
 export interface DrainOptions {
   readonly clock: Clock
   readonly concurrency: number
-  /** Rejects with what is our own failure; the job is not taken again in this run. */
+  /** Rejects with our own failures; the job is not retried in this run. */
   readonly handler: (job: Job) => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** What a run leaves to the next one. */
 export interface Drained {
-  /** What was due too late, or came back too often. */
+  /** Jobs due too late or repeated too often. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
 }
 
 export interface OnceQueue extends Jobs {
-  /** Resolves when nothing is left that is due soon. */
+  /** Resolves when no job is due soon. */
   drain(options: DrainOptions): Promise<Drained>
 }
 
-/** Milliseconds: another landing is over by then, and GitHub has computed what it said it would. */
+/** Milliseconds; enough for another merge or GitHub's mergeability to finish. */
 const patience = 10_000
-/** A job that asks for itself again and again is one for the next run. */
+/** A job that requeues itself more often is left to the next run. */
 const mostRuns = 10
 
 interface Waiting {

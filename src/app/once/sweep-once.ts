@@ -1,5 +1,5 @@
-// One sweep of one repository with one token, then the end: for who runs no server. It decides and merges by the same jobs as
-// the App. It publishes nothing, scans no images, and what it remembers is gone with its folder (docs/once.md).
+// Sweeps one repository once with a token, without a server. It uses the App's jobs to decide and merge, but does not
+// publish or scan (docs/once.md).
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,32 +34,30 @@ export interface OnceOptions {
   readonly repository: RepositoryName
   readonly token: string
   readonly settings: Settings
-  /** Where it remembers; absent: nowhere, and the next run knows nothing of this one. */
+  /** If absent, no state is kept between runs. */
   readonly folder?: string | undefined
-  /** All but what may become a credential of somebody else's process. */
+  /** Without variables that may hold other processes' credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
-/** What became of one pull request. */
 export interface SweptPull {
   readonly pull: PullNumber
   readonly outcome: 'merged' | 'merge' | 'wait' | 'blocked' | 'unknown'
-  /** Sentences without a full stop; text of others is in them. */
+  /** Sentences without a full stop; they contain untrusted text. */
   readonly reasons: readonly string[]
 }
 
 export interface Swept {
   readonly pulls: readonly SweptPull[]
-  /** Where nothing is merged, and why. */
   readonly stops: readonly { readonly branch: string | undefined; readonly reason: string }[]
-  /** What GitHub or git left for the next run: nobody has looked there yet. */
+  /** Jobs left for the next run. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
 }
 
-/** Rejects with a ForgeError when GitHub does not take the token, and with a StoreError when the folder cannot be used. */
+/** Rejects with a ForgeError for an invalid token and a StoreError for an unusable folder. */
 export async function sweepOnce(options: OnceOptions): Promise<Swept> {
   const { settings, token } = options
   const client = await openTokenClient({
@@ -79,7 +77,7 @@ export async function sweepOnce(options: OnceOptions): Promise<Swept> {
   }
 }
 
-/** Kinds of jobs that need a server, or what only a server has. */
+/** Job kinds that need a server. */
 const notHere: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
 async function sweepIn(folder: string, client: TokenClient, options: OnceOptions): Promise<Swept> {
@@ -91,7 +89,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     clock,
     problem: (error) => log.error({ err: error }, 'the store failed'),
   })
-  // In the order in which it is closed: whatever is open when something fails, or the process would not end.
+  // Closed in this order on failure too, or the process would not exit.
   const closing: (() => unknown)[] = [() => kept.close()]
   try {
     const queue = openOnceQueue(clock)
@@ -135,7 +133,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     const turns = openTurns(clock)
     const publishing = openPublishing({})
     closing.unshift(() => publishing.close())
-    // A run of a workflow is over before a trial on a cluster is.
+    // A workflow run ends before a cluster trial would.
     const trials = openTrials({})
     closing.unshift(() => trials.close())
     const app: App<Store> = {
@@ -176,7 +174,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     return {
       pulls: [...seen.values()].sort((a, b) => a.pull - b.pull),
       stops: stops.map(({ branch, reason }) => ({ branch, reason })),
-      // What has its answer may be looked at again by the next sweep, which finds it by itself; so may a rebuild.
+      // The next sweep finds sweeps, rebuilds and evaluated pull requests by itself.
       left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !seen.has(job.pull))),
       failed,
     }
@@ -185,7 +183,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
   }
 }
 
-/** A branch that does not hold what was checked stays stopped, although nobody remembers: its issue is open. */
+/** An open mismatch issue keeps a branch frozen even if the state was lost. */
 async function stopForOpenIssue(
   repository: RepositoryName,
   client: TokenClient,

@@ -1,4 +1,4 @@
-// How a page is answered: headers that let nothing in but itself, and no bytes where the browser has them already.
+// Sends pages with a strict content policy and ETags.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Form } from '../../web/pages/addresses.ts'
@@ -18,11 +18,11 @@ const types: Readonly<Record<Form, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** No script, no frame, nothing from elsewhere; forms go here alone. */
+/** No scripts, frames or external resources; forms post only here. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** `cache`: as the header of that name says it. */
+/** `cache`: the Cache-Control value. */
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -35,7 +35,7 @@ export function sendAnswer(
     'cache-control': cache,
     vary: 'Accept, Cookie',
     'content-security-policy': policy,
-    // Not `no-referrer`: with that, browsers do not say of our own forms where they come from.
+    // With `no-referrer`, browsers omit the origin of our own forms.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'cross-origin-resource-policy': form === 'svg' ? 'cross-origin' : 'same-origin',
@@ -55,7 +55,7 @@ function knows(given: string | undefined, tag: string): boolean {
   return given?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
 }
 
-/** What a browser would rather have; JSON only for who names it before HTML. */
+/** JSON only if the client lists it before HTML. */
 export function wantedForm(accept: string | undefined): 'html' | 'json' {
   for (const one of (accept ?? '').split(',')) {
     const type = one.split(';')[0]?.trim().toLowerCase()

@@ -1,21 +1,20 @@
-// Who may see what of a repository: the one decision, pure. A repository is private unless GitHub said that it is public,
-// and said so lately.
+// Decides who may see a repository. Pure. A repository is private unless GitHub recently said that it is public.
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { PagesSetting } from '../settings.ts'
 
 export type Sight =
   | 'yes'
   | 'no'
-  /** GitHub is asked, as this person. */
+  /** Ask GitHub with this person's token. */
   | 'ask'
 
 export interface SightQuestion {
   readonly pages: PagesSetting
-  /** Undefined: the App is not installed there, as far as is known. */
+  /** Undefined if the App is not known to be installed there. */
   readonly listed: Pick<ListedRepository, 'isPublic' | 'listedAt'> | undefined
   readonly isSignedIn: boolean
   readonly now: number
-  /** Milliseconds for which GitHub's word that a repository is public holds. */
+  /** Milliseconds for which a public answer stays valid. */
   readonly publicFor: number
 }
 
@@ -23,6 +22,6 @@ export function maySee({ pages, listed, isSignedIn, now, publicFor }: SightQuest
   if (pages === 'off') return 'no'
   if (!isSignedIn && pages !== 'public') return 'no'
   if (listed?.isPublic === true && now - listed.listedAt <= publicFor) return 'yes'
-  // Asked also where the App is not installed: an answer that comes sooner would tell that.
+  // Ask even without an installation: a faster answer would reveal it.
   return isSignedIn ? 'ask' : 'no'
 }

@@ -1,5 +1,5 @@
-// The status pages' door: who asks, what for, and whether they may see it. A page reads the store, a few pages at a time;
-// strangers get what was made for the last one for some seconds. Nothing here decides about pull requests.
+// Serves the status pages: identifies the visitor, checks access and reads the store. Anonymous visitors share pages
+// cached for seconds. Decides nothing about pull requests.
 import { randomUUID } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
@@ -32,15 +32,15 @@ import { readRuleText } from './rule-text.ts'
 import { show } from './show.ts'
 import { openSignIn, type Session } from './sign-in.ts'
 
-/** Pages a minute from one address, and questions a minute to GitHub for one person. */
+/** Pages per minute and address, and GitHub requests per minute and person. */
 const perMinute = { pages: 120, questions: 90 } as const
-/** Pages that read the store at once, and that may wait for that. */
+/** Concurrent pages that read the store, and those that may wait. */
 const [atOnce, waiting] = [3, 60]
-/** Milliseconds for which strangers get a page that was made for another stranger, and how much is kept. */
+/** Milliseconds for which anonymous pages are cached, and the cache's size in bytes. */
 const [madeFor, mostMade] = [5_000, 32 * 1024 * 1024]
-/** Milliseconds for which the list of repositories is not read again. */
+/** Milliseconds for which the repository list is cached. */
 const listedFor = 5_000
-/** GitHub's word that a repository is public holds for an hour, or for three sweeps where those are rarer. */
+/** Milliseconds; longer if three sweeps take more time. */
 const publicAtLeast = 3600_000
 const mostBody = 10_000
 
@@ -49,14 +49,14 @@ export interface PagesOptions {
   readonly store: Store
   readonly clock: Clock
   readonly log: Logger
-  /** Ends a stop for somebody who may. Absent: nobody can here. */
+  /** Unfreezes a branch. If absent, pages cannot. */
   readonly resume?: Resume | undefined
 }
 
 type Reply = (kind: Notice, more?: string, headers?: Answer['headers']) => boolean
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
 
-/** Undefined where the operator wants none. */
+/** Returns undefined if pages are disabled. */
 export function openPages({ settings, store, clock, log, resume }: PagesOptions): Handler | undefined {
   const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
   if (pages === 'off') return undefined
@@ -78,7 +78,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
   const gate = openGate(atOnce, waiting)
   const made = new LruMap<string, { readonly answer: Answer; readonly until: number }>(
     mostMade,
-    // Characters may take two bytes each.
+    // A character may take two bytes.
     ({ answer }, key) => 2 * (answer.body.length + key.length) + 500,
     ({ until }) => until <= now(),
   )
@@ -89,7 +89,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     return listed.all
   }
 
-  /** A repository has as many spellings as its name has letters: only the listed one is cached. */
+  /** Names are case-insensitive; cache only the listed spelling. */
   const isAsListed = (asked: Asked) =>
     !('repository' in asked) ||
     listed?.all.some(({ repository }) => isDeepStrictEqual(repository, asked.repository)) === true
@@ -161,7 +161,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     }
     if (asked.page === 'sign-out' || asked.page === 'resume') return notice('not-found')
 
-    // Each page has one such key, whatever else a request says; older parts of lists are not cached.
+    // One key per page, whatever else the request contains; older list pages are not cached.
     const key = isShared && !query.has('before') && isCanonical(path) ? `${form} ${path}` : undefined
     const before = key === undefined ? undefined : made.get(key)
     if (before !== undefined) {
@@ -181,7 +181,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     return (await repositories()).find((one) => repositoryKey(one.repository) === repositoryKey(repository))
   }
 
-  /** GitHub does not take the token of a session any more. */
+  /** Ends a session whose token GitHub rejected. */
   async function ended(who: Session | undefined, notice: Reply): Promise<boolean> {
     if (who !== undefined) await signIn?.end(who)
     return notice('sign-in', undefined, { 'set-cookie': signIn?.gone ?? [] })
@@ -202,7 +202,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
       return (await show({ asked, form, query, setting, repositories: mine }, showing)) ?? 'not-found'
     }
     const found = await listedAs(asked.repository)
-    // A badge is seen on pages of others: it is never of what only somebody may see.
+    // Badges are embedded in other sites, so they never show private data.
     const access = await readable.may(asked.page === 'badge' ? undefined : who, asked.repository, found)
     if (access === 'silent') return 'github-silent'
     if (access === 'too-many' || access === 'ended') return access
@@ -211,10 +211,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     return (await show({ asked, form, query, setting, repositories: [found], word }, showing)) ?? 'not-found'
   }
 
-  /**
-   * What a form does: sign out, or resume. Only for a person who is signed in, only from a page of ours, and only where
-   * GitHub says now that their token is valid.
-   */
+  /** Signs out or unfreezes. Requires a signed-in person, a form of ours, and a token that GitHub accepts now. */
   async function act(
     asked: Asked,
     who: Session | undefined,
@@ -254,7 +251,6 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
   }
 }
 
-/** The page that a notice leads back to. */
 function pathOf(asked: Asked, path: string): string {
   if (asked.page === 'resume') return repositoryAddress(asked.repository)
   return ['sign-in', 'signed-in', 'sign-out'].includes(asked.page) ? '/' : path

@@ -1,4 +1,3 @@
-// What is recorded of catalogs, their images and their troubles, for pages: from the store alone.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { isoTime } from '../../findings/iso-time.ts'
 import type { ListedRepository, PageRecords, RuleDay } from '../../ports/page-records.ts'
@@ -107,7 +106,7 @@ export async function readRepositoryOverview(
   }
 }
 
-/** Sums over weeks that end today. */
+/** Sums over the last weeks. */
 function byRuleAndOwner(
   days: readonly RuleDay[],
   today: number,

@@ -1,4 +1,4 @@
-// The life of one pull request, read from the store alone. What was merged is told by what is on record of the landing.
+// Reads one pull request's history from the store; merges come from the merge records.
 import { pullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { checkLines } from '../../messages/check-lines.ts'
@@ -22,7 +22,7 @@ const mostChanges = 200
 const mostFindings = 100
 const mostLines = 60
 
-/** Undefined: the bot has never looked at it. */
+/** Undefined if the bot never evaluated it. */
 export async function readPull(
   store: PullRecords,
   repository: RepositoryName,
@@ -74,7 +74,7 @@ export async function readPull(
       merge: account(merged, row, record, published),
     }),
     ...(parked && merged === undefined && { waitsUntil: { at: parked.tryAgainAt, reason: parked.reason } }),
-    // A look since then has had its turn.
+    // A later evaluation means that the wait is over.
     ...(wait && row?.state === 'open' && row.lookedAt < wait.since && { limitedUntil: wait.until }),
   }
 }
@@ -115,7 +115,7 @@ function ofRow(row: PullRow): Known {
   }
 }
 
-/** Of what was merged before looks were recorded, the landing is all there is. */
+/** For merges older than the evaluation records. */
 function ofMerge(merged: MergedPull | undefined): Known {
   if (merged === undefined) throw new TypeError('neither a look nor a merge is on record')
   const { title, baseRef, head, begunAt } = merged

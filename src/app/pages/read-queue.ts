@@ -1,4 +1,3 @@
-// What the pages about repositories and their queues show, read from the store alone.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { sayAuthor, type LandingStop } from '../../gate/landing-stop.ts'
@@ -14,7 +13,6 @@ import { waitingLooks, waitingWork } from '../jobs/limit-waits.ts'
 
 export type QueueRecords = PageRecords & LandingStops & Landings & Cache
 
-/** More are not read, however many there are. */
 const mostPulls = 1000
 const mostEvents = 20
 const mergedOnPage = 50
@@ -22,7 +20,7 @@ const mergedOnPage = 50
 export async function readHome(store: QueueRecords, listed: readonly ListedRepository[]): Promise<HomeModel> {
   const [counts, stops] = await Promise.all([store.countOpenPulls(), store.landingStops()])
   const last = new Map<string, { pull: number; at: number }>()
-  // The newest few of all tell it for those that merge; who has not merged for long has none in the list.
+  // The newest merges of all repositories suffice; a repository without recent merges shows none.
   for (const { repository, pull, mergedAt } of await store.mergedPulls(
     listed.map((one) => one.repository),
     200,
@@ -131,7 +129,7 @@ function shownStop({ branch, kind, since, by, reason, pull, tryAgainAt }: Landin
   }
 }
 
-/** `before`: the page that begins below this merge. */
+/** `before`: the merge below which the page begins. */
 export async function readMerged(
   store: PageRecords,
   listed: readonly ListedRepository[],

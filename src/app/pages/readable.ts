@@ -1,5 +1,5 @@
-// Which repositories somebody may see: what may-see.ts says and, of private ones, what GitHub answers to this very person's
-// token. The answer is cached for minutes, for this session alone; no answer is no.
+// Decides which repositories a visitor may see: may-see.ts, and for private ones GitHub's answer to the visitor's
+// token. Answers are cached for minutes per session; no answer means no.
 import type { PersonClient } from '../../github/person-client.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { repositoryKey } from '../../change/repository-key.ts'
@@ -10,10 +10,10 @@ import { maySee } from './may-see.ts'
 import type { RequestBudget } from './request-budget.ts'
 import type { Session } from './sign-in.ts'
 
-/** Milliseconds. Whoever loses the right to read loses the page this much later. */
+/** Milliseconds. A revoked permission takes effect within this time. */
 const remembered = { yes: 5 * 60_000, no: 60_000 } as const
 const mostRemembered = 10_000
-/** Private repositories that a list asks about: each costs a request of this person's limit. */
+/** Each costs a request of the person's rate limit. */
 const mostAsked = 60
 const askedAtOnce = 6
 
@@ -25,15 +25,14 @@ export interface Readable {
     repository: RepositoryName,
     listed: ListedRepository | undefined,
   ): Promise<Access>
-  /** The same, asked of GitHub now with the person's own token, of public repositories too: for what changes something. */
+  /** Asks GitHub without the cache, for public repositories too, before a change is made. */
   mayAct(who: Session, repository: RepositoryName): Promise<Access>
-  /** Those of a list that somebody may see. */
   among(who: Session | undefined, listed: readonly ListedRepository[]): Promise<readonly ListedRepository[]>
 }
 
 export interface ReadableOptions {
   readonly pages: PagesSetting
-  /** Absent: nobody can sign in. */
+  /** If absent, sign-in is disabled. */
   readonly client: PersonClient | undefined
   readonly budget: RequestBudget
   readonly publicFor: number
@@ -100,6 +99,6 @@ export function openReadable({ pages, client, budget, publicFor, now }: Readable
   }
 }
 
-/** An answer is of one session: it was given to its token, and is not found with any other. */
+/** The session is part of the key, because the answer belongs to its token. */
 const keyOf = ({ word }: Session, repository: RepositoryName): string =>
   `${word} ${repositoryKey(repository)}`

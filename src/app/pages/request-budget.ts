@@ -1,15 +1,13 @@
-// How much strangers may ask for: so many pages a minute from one address, and a few at once over all. What is over that is
-// turned away at the door, before the store hears of it.
+// Limits anonymous requests per address and in total, before they reach the store.
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import { LruMap } from '../../examine/catalogs/lru-map.ts'
 
 export interface RequestBudget {
-  /** Whether this one may ask once more. */
   take(key: string): boolean
 }
 
-/** Addresses that are remembered; who was forgotten begins anew. */
+/** Addresses beyond this are forgotten and start with a full budget. */
 const mostKeys = 20_000
 
 /** `perMinute` on average, and as many at once. */
@@ -17,7 +15,7 @@ export function openRequestBudget(perMinute: number, now: () => number): Request
   const buckets = new LruMap<string, { left: number; at: number }>(
     mostKeys,
     () => 1,
-    // Full again by then: as good as a new one.
+    // Its budget is full again, like that of a new address.
     ({ at }) => now() - at > 60_000,
   )
   return {
@@ -31,17 +29,17 @@ export function openRequestBudget(perMinute: number, now: () => number): Request
 }
 
 /**
- * Who asks, for counting. Behind a proxy of the operator's own (which asks from a private address) it is what the proxy says;
- * the last entry is its own, those before it are whatever the client wrote.
+ * The client's address, for counting. Behind the operator's proxy (a private address), only the last forwarded entry is
+ * trusted; the client can forge the others.
  */
 export function clientOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
   const peer = socket.remoteAddress ?? ''
   const forwarded = headers['x-forwarded-for']
   const last = (Array.isArray(forwarded) ? forwarded.at(-1) : forwarded)?.split(',').at(-1)?.trim()
   const address = last !== undefined && isPrivate(peer) && isIP(last) !== 0 ? last : peer
-  // A zone is text of any length.
+  // A zone id is arbitrary text.
   const client = address.split('%')[0] ?? ''
-  // Of IPv6, a household has a /64.
+  // An IPv6 household has a /64.
   return isIP(client) === 6 && !client.startsWith('::ffff:')
     ? client.split(':').slice(0, 4).join(':')
     : client
@@ -51,7 +49,7 @@ function isPrivate(address: string): boolean {
   return /^(?:::ffff:)?(?:127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)|^::1$|^f[cd]/i.test(address)
 }
 
-/** Runs at most `most` at once, and lets `waiting` more wait; undefined for whoever comes then. */
+/** Runs at most `most` at once and queues `waiting` more; returns undefined beyond that. */
 export function openGate(most: number, waiting: number) {
   let running = 0
   const line: (() => void)[] = []

@@ -1,5 +1,5 @@
-// Ends a stop for somebody who pressed the button of a page. Whether they may is asked exactly as for /thaw: the same owner
-// files and configuration at the branch's tip, and GitHub, as the App, about this one account. Merges nothing itself.
+// Unfreezes from a page, with the same permission check as /thaw: owner files and configuration at the branch's tip,
+// and GitHub's answer about this account. Merges nothing.
 import { userId } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { answersFrom, questionKey, type AnswerTo, type Question } from '../../checks/questions.ts'
@@ -19,12 +19,12 @@ import type { Repository } from '../../ports/repository.ts'
 export interface ResumeWish {
   readonly listed: ListedRepository
   readonly kind: StopKind
-  /** Absent: the stop of the whole repository. */
+  /** If absent, the freeze of the whole repository. */
   readonly branch?: string
   readonly by: { readonly id: number; readonly login: string }
 }
 
-/** Undefined: it was done. Else why not, a sentence for the person. */
+/** Returns undefined on success, else a sentence for the person. */
 export type Resume = (wish: ResumeWish) => Promise<string | undefined>
 
 interface Place {
@@ -35,7 +35,6 @@ interface Place {
 export interface ResumeOptions {
   readonly store: LandingStops & Jobs & PullMemory
   readonly open: (at: { installation: number; repository: RepositoryName }) => Promise<Place>
-  /** Hears of what was done. */
   readonly onResumed: (wish: ResumeWish) => void
 }
 
@@ -45,7 +44,7 @@ export function openResume({ store, open, onResumed }: ResumeOptions): Resume {
   return async (wish) => {
     const { listed, kind, branch, by } = wish
     const { repository, installation } = listed
-    // Only what is on record goes on to git: the branch is whatever the form says.
+    // Check the branch against the records before git sees it: the form is untrusted.
     const stops = await store.landingStops(repository)
     if (!stops.some((stop) => stop.kind === kind && (branch === undefined || stop.branch === branch)))
       return ended
@@ -61,7 +60,7 @@ export function openResume({ store, open, onResumed }: ResumeOptions): Resume {
       by: { kind: 'page', login: by.login, user: userId(by.id) },
       reason: 'resumed on the status page',
     })
-    // Another stop of the repository's branches goes with one of all of them: that is what /thaw all does.
+    // A freeze of the whole repository ends with its branches' freezes, as with /thaw all.
     if (done.length === 0) return ended
     onResumed(wish)
     await store.enqueue({ kind: 'sweep', installation, repository })
@@ -69,7 +68,7 @@ export function openResume({ store, open, onResumed }: ResumeOptions): Resume {
   }
 }
 
-/** No answer is no. */
+/** No answer means no. */
 async function isMaintainer(
   by: ResumeWish['by'],
   branch: string,

@@ -1,4 +1,4 @@
-// The page of a rule as docs/rules has it, where the pages came along.
+// Reads a rule's page from docs/rules, if the docs are installed.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { allRules } from '../../checks/all-rules.ts'
@@ -7,7 +7,7 @@ const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'rules')
 
 const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
-/** Undefined for what is no rule, whatever file there may be. */
+/** Undefined for unknown rules, so that no other file can be read. */
 export function readRuleText(id: string): string | undefined {
   if (!ruleIds.has(id)) return undefined
   const file = join(folder, `${id}.md`)

@@ -1,4 +1,4 @@
-// Which model and which page belong to what was asked for. Reads the store alone; who may see it was decided before.
+// Builds the model and page for a request, from the store alone. The caller has checked access.
 import { allRules } from '../../checks/all-rules.ts'
 import type { ListedRepository } from '../../ports/page-records.ts'
 import type { Store } from '../../ports/store.ts'
@@ -20,9 +20,8 @@ import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
 export interface Showing {
   readonly store: Store
   readonly webUrl: string
-  /** Where people reach the bot, as the operator says; the Host header of a request is anybody's. */
+  /** Configured by the operator, because the Host header is untrusted. */
   readonly publicUrl: string | undefined
-  /** Markdown of a rule's page, where it was brought along. */
   readonly ruleText: (id: string) => string | undefined
 }
 
@@ -31,13 +30,13 @@ export interface ShowOrder {
   readonly form: Form
   readonly query: URLSearchParams
   readonly setting: Setting
-  /** The repository that was asked for; for pages of all, those that may be seen. */
+  /** The requested repository, or all visible ones. */
   readonly repositories: readonly ListedRepository[]
-  /** What the forms of whoever is signed in send along. */
+  /** The session's form token. */
   readonly word?: string | undefined
 }
 
-/** Undefined where there is no such thing. */
+/** Undefined if it does not exist. */
 export async function show(
   order: ShowOrder,
   { store, webUrl, publicUrl, ruleText }: Showing,
@@ -92,7 +91,7 @@ export async function show(
       return one && page(await readPackage(store, one.repository, asked.catalog, asked.package), packagePage)
     case 'badge':
       return one && { status: 200, form: 'svg', body: badge(await readBadge(store, one)) }
-    // No store has to be read for these.
+    // These do not read the store.
     case 'resume':
     case 'sign-in':
     case 'sign-out':

@@ -1,6 +1,5 @@
-// Signing in with GitHub: the App's OAuth with state and PKCE. What is needed in between, and the token after, are sealed in
-// cookies of the browser and nowhere else. The store knows which sessions last, so that an ended one is ended for every
-// instance and every copy of its cookie. Nothing outlives an hour.
+// GitHub sign-in: OAuth with state and PKCE. State and token are sealed in the browser's cookies only. The store lists
+// valid sessions, so that sign-out works on every instance and for copied cookies. Everything expires within an hour.
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
@@ -11,7 +10,7 @@ import { localPath } from '../../web/sign-in/local-path.ts'
 import { isWord } from '../../web/setup/one-time-word.ts'
 import { openSeal } from '../../web/sign-in/sealed.ts'
 
-/** Seconds that somebody has on GitHub's page, and that a session lasts. */
+/** Seconds to complete the sign-in, and that a session lasts. */
 const [wayThere, session] = [600, 3600]
 const cookies = { way: 'catalog-bot-way', session: 'catalog-bot-session' } as const
 
@@ -20,18 +19,18 @@ const signedIn = z.object({
   id: z.number(),
   login: z.string(),
   token: z.string(),
-  /** Goes into this person's forms: who sends it has read a page of theirs. */
+  /** Form token against cross-site requests. */
   word: z.string(),
   until: z.number(),
 })
 
-/** The digest of the session that has a slot. A session that the cache loses is ended. */
+/** The digest of the session in each slot. If lost, the session ends. */
 const sessionSlots = defineCache('page session', {
   version: 1,
   read: (stored) => (typeof stored === 'string' ? stored : undefined),
 })
 const digestOf = (word: string): string => createHash('sha256').update(word).digest('hex')
-/** A person has 256 slots, so that nobody can fill the store; the newest session has the slot. */
+/** A person has 256 slots, which bounds the store; a newer session replaces the slot's old one. */
 const slotOf = ({ id, word }: Pick<Session, 'id' | 'word'>): string => `${id} ${digestOf(word).slice(0, 2)}`
 
 export interface Session extends SignedInPerson {
@@ -44,21 +43,20 @@ export interface Redirect {
 }
 
 export interface SignIn {
-  /** Who sent this request. Undefined: a stranger, or a session that was ended. */
+  /** Undefined for anonymous visitors and ended sessions. */
   whoIs(request: IncomingMessage): Promise<Session | undefined>
   begin(wanted: string | null): Redirect
-  /** Undefined where this browser did not begin it, or GitHub does not take the code. */
+  /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<Redirect | undefined>
   /** The cookies that end a session. */
   readonly gone: readonly string[]
-  /** Ends a session everywhere, and its token at GitHub. Rejects where the store does not take it. */
+  /** Ends a session everywhere and revokes its token. Rejects if the store fails. */
   end(session: Session): Promise<void>
 }
 
 export interface SignInOptions {
   readonly client: PersonClient
   readonly clientSecret: string
-  /** Where people reach the bot. */
   readonly publicUrl: string
   readonly store: Cache
   readonly now: () => number

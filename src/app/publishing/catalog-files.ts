@@ -1,17 +1,17 @@
-// The files of a catalog as a tree of the repository has them: what an image of it holds. Reads the mirror alone.
+// Reads a catalog's files for its image, from the mirror alone.
 import type { BlobSha, TreeSha } from '../../change/ids.ts'
 import { linkedFile } from '../../examine/catalogs/linked-file.ts'
 import type { CatalogFile } from '../../image/catalog-publisher.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 
-/** Of all files together: an image's layer is made in memory. */
+/** For all files together, because the image layer is built in memory. */
 const mostBytes = 768 * 1024 * 1024
 
 export class UnusableCatalog extends Error {}
 
 /**
- * All files below `root`, those behind symbolic links too, as opm reads them. Rejects with UnusableCatalog where there is
- * no such catalog or a link leads nowhere, and with a GitError where git cannot be read.
+ * Returns all files below `root`, including targets of symbolic links, as opm does. Rejects with UnusableCatalog for a
+ * missing catalog or dangling link, and with a GitError if git fails.
  */
 export async function readCatalogFiles(
   repository: ReadTree,

@@ -1,5 +1,5 @@
-// Does one order with the credentials of those who gave it, and with no others. Everything is asked of the operator's
-// list first; what fails becomes an answer, so that the App's process sees words and never a credential.
+// Runs one order with its entry's credentials only. The operator's list is checked first; failures become answers, so
+// that the App's process never sees a credential.
 import type { CatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
 import { signablePublished } from '../../image/provenance/vouch-for.ts'
@@ -78,7 +78,7 @@ async function publish(
   })
   const answer = await push(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
-  // A registry that takes an image need not be one that gives it back.
+  // A registry may accept an image and not return it.
   const { isSame, differences, problems } = await publisher.verify(`${order.image}@${answer.digest}`, files)
   if (!isSame) {
     const what = [...problems, ...differences.slice(0, 3).map(({ path, kind }) => `${path} is ${kind}`)]
@@ -151,7 +151,7 @@ async function push(
   }
 }
 
-/** One commit can become several images: on another base, or built otherwise. */
+/** One commit can have several images, for example on another base. */
 async function keepUnder(
   tag: string,
   repository: string,
@@ -203,7 +203,7 @@ async function tagsNow(
 const expected = (before: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(before).map(([tag, digest]) => [tag, digest ?? undefined]))
 
-/** Every tag is asked for once more, of the registry itself. */
+/** Reads every tag back from the registry. */
 async function checkTags(
   image: string,
   tags: readonly string[],
@@ -230,7 +230,7 @@ async function callWebhook(
   return sendWebhook({ ...order, secret: await secretOf(file), now: now() }, transport)
 }
 
-/** By the tags as they are, whatever templates they came from: a preview reaches nobody who did not ask for one. */
+/** Checks the final tags, whatever their templates: a preview must not reach users. */
 function refusedTag(order: PublishOrder): string | undefined {
   if (!('tags' in order) || order.kind === 'look') return undefined
   const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'
@@ -243,8 +243,8 @@ function refusedTag(order: PublishOrder): string | undefined {
 }
 
 /**
- * What is pulled with an entry's credentials can be pushed where the entry lets it be pushed: so a base comes from public
- * addresses, or from where the operator says.
+ * The entry's credentials could copy a private base to where the entry pushes, so bases must be public or allowed by
+ * the operator.
  */
 function refusedBase(
   order: PublishOrder,

@@ -1,4 +1,4 @@
-// Failures of registries, images and git as an answer: words for the App's process. What is our own failure stays one.
+// Converts failures of registries, images and git to answers. Our own failures stay errors.
 import { GitError } from '../../git/git-error.ts'
 import { ImageError } from '../../image/image-error.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
@@ -10,7 +10,7 @@ export function failedAnswer(error: unknown): Extract<PublishAnswer, { kind: 'fa
     return {
       kind: 'failed',
       why: error.message,
-      // Wrong credentials are made right without our being told.
+      // Credentials may be fixed without a notification to us, so this is retried.
       retryable: error.retryable,
       ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
     }

@@ -1,10 +1,10 @@
-// The operator's signing key, read from its file: anew when the file has changed, so that a key can be replaced without a
-// restart. Says what is wrong without the file's place or content: it is told on GitHub.
+// Reads the operator's signing key, again when the file changes, so that keys rotate without a restart. Errors appear
+// on GitHub, so they omit the file's path and content.
 import { readFile } from 'node:fs/promises'
 import { openSigningKey, type SigningKey } from '../../image/provenance/signing-key.ts'
 import { ImageError } from '../../image/image-error.ts'
 
-/** Guarded keys take a moment to open, on purpose: one that was opened is kept. */
+/** Caches the key, because decrypting a protected one is slow by design. */
 export function openKeyFile(path: string, password: string | undefined): () => Promise<SigningKey> {
   let known: { readonly text: string; readonly key: SigningKey } | undefined
   return async () => {

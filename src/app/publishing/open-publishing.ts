@@ -1,5 +1,5 @@
-// Gives orders to processes that hold the credentials for pushing. The App's own process has only the name of the
-// operator's list: it reads neither that nor a credential.
+// Sends orders to the processes that hold push credentials. The App's own process reads neither those nor the
+// operator's list.
 import { extname } from 'node:path'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { proxyVariables } from '../../ports/proxy.ts'
@@ -7,16 +7,16 @@ import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { IntendAnswer, Intending, PublishAnswer, PublishOrder } from './publish-order.ts'
 
-/** Hears of the digest before anything is written to a registry, and says whether to go on. */
+/** Called with the digest before anything is written to a registry; decides whether to continue. */
 export type OnIntent = (digest: string) => Promise<IntendAnswer>
 
 export interface Publishing {
-  /** Rejects only when the process failed; what a registry or the operator refuses is an answer. */
+  /** Rejects only if the process failed; rejections by a registry or the operator are answers. */
   order(order: PublishOrder, onIntent?: OnIntent): Promise<PublishAnswer>
   close(): Promise<void>
 }
 
-/** Variables that say how registries are reached, and where the operator's list is. None of them is the App's pull secret. */
+/** Variables for reaching registries and finding the operator's list, without the App's pull secret. */
 const handedOn = [
   'PUBLISH_TARGETS',
   'REGISTRIES_CONF',
@@ -36,15 +36,12 @@ const handedOn = [
   'NO_PROXY',
 ] as const
 
-/** What the publishing process alone may have, and keeps from whatever it starts. */
+/** Only the publishing process gets these; its children do not. */
 const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
 
 export type PublishEnvironment = Readonly<Record<string, string>>
 
-/**
- * What the publishing process gets, taken out of the environment: from here on no other process that the App starts
- * inherits a credential for pushing.
- */
+/** Moves the publishing variables out of the environment, so that no other child process inherits push credentials. */
 export function takePublishEnvironment(environment: Record<string, string | undefined>): PublishEnvironment {
   const taken: Record<string, string> = {}
   for (const name of handedOn) if (environment[name]) taken[name] = environment[name]
@@ -55,14 +52,14 @@ export function takePublishEnvironment(environment: Record<string, string | unde
   return taken
 }
 
-/** Milliseconds for one order: a base image's layers over a slow line. */
+/** Milliseconds for one order, such as a base image over a slow line. */
 const longestOrder = 20 * 60_000
-/** Milliseconds that a process waits for another order. */
+/** Milliseconds until an idle process ends. */
 const longestRest = 10 * 60_000
 const mostWaiting = 1000
-/** What may have gathered in a process goes. */
+/** Restarts a process after this many orders, to free what has accumulated. */
 const mostOrders = 500
-/** Megabytes of heap; layers lie outside it. */
+/** Megabytes of heap; layers are outside it. */
 const heap = 2048
 
 export function openPublishing(environment: PublishEnvironment, processes = 2): Publishing {
@@ -107,7 +104,7 @@ export function openPublishing(environment: PublishEnvironment, processes = 2): 
   }
 }
 
-/** Whose orders share a process: those of one repository, and what pull requests contain apart from the rest. */
+/** Groups orders by repository and separates pull request content from the rest. */
 function keyOf(order: PublishOrder): string {
   const purpose = order.kind === 'publish' ? order.purpose : 'catalog'
   return `${repositoryKey(order.github)} ${purpose}`

@@ -1,9 +1,7 @@
-// What passes between the App and the process that holds the credentials for pushing: plain values. An order names trees,
-// tags and repositories; no credential is ever part of one, nor of an answer.
+// Messages between the App and the process with push credentials. They never contain a credential.
 import type { TreeSha } from '../../change/ids.ts'
 import type { Asking } from './push-targets.ts'
 
-/** How an image is made, as the configuration says. */
 export interface ImageSettings {
   readonly base: string
   readonly platforms: readonly string[]
@@ -13,28 +11,27 @@ export interface ImageSettings {
 }
 
 interface Where extends Asking {
-  /** Image repository, `quay.io/org/catalog`. */
+  /** Image repository, such as `quay.io/org/catalog`. */
   readonly image: string
 }
 
-/** Whether tags that users follow may be set, or those of previews: never both. */
+/** An order may set catalog tags or preview tags, never both. */
 export type Purpose = 'catalog' | 'preview'
 
 export type PublishOrder =
   | (Where & {
       readonly kind: 'publish'
       readonly purpose: Purpose
-      /** The folder of the repository's mirror, which has the tree. */
+      /** The folder of the repository's mirror. */
       readonly mirror: string
       readonly tree: TreeSha
-      /** Directory of the catalog in the tree. */
       readonly root: string
       readonly tags: readonly string[]
       readonly history?: History
       readonly settings: ImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
-  /** The same catalog on the base's present digest. */
+  /** Rebuilds the same catalog on the current base. */
   | (Where & {
       readonly kind: 'rebase'
       readonly digest: string
@@ -43,25 +40,25 @@ export type PublishOrder =
       readonly settings: ImageSettings
       readonly annotations: Readonly<Record<string, string>>
     })
-  /** Tags that are to name an image that is there. */
+  /** Points tags to an existing image. */
   | (Where & { readonly kind: 'retag'; readonly digest: string; readonly tags: readonly string[] })
-  /** What a tag names now, and what the base's name stands for. */
+  /** Resolves tags and the base. */
   | (Where & { readonly kind: 'look'; readonly tags: readonly string[]; readonly base?: string })
-  /** Images that are not wanted any more, with the tags of ours that name them. */
+  /** Removes images and our tags for them. */
   | (Where & { readonly kind: 'remove'; readonly images: readonly Unwanted[] })
   | (Asking & {
       readonly kind: 'deliver'
       readonly url: string
-      /** The same for every attempt: who gets it twice knows it by this. */
+      /** The same for every attempt, so that the receiver can drop duplicates. */
       readonly delivery: string
       readonly payload: Readonly<Record<string, unknown>>
     })
   | (Asking & { readonly kind: 'follow'; readonly url: string; readonly status: string })
 
-/** The tag that keeps an image when the others move on. */
+/** The permanent tag. */
 export interface History {
   readonly tag: string
-  /** The image that has such a tag already: what is published now. */
+  /** The published image that already has such a tag. */
   readonly known?: string
 }
 
@@ -70,7 +67,7 @@ export interface Unwanted {
   readonly tags: readonly string[]
 }
 
-/** Asked before anything is written: the App notes the digest, or says that a newer commit came. */
+/** Sent before anything is written: the App records the digest or reports a newer commit. */
 export interface Intending {
   readonly kind: 'intend'
   readonly digest: string
@@ -80,18 +77,18 @@ export type IntendAnswer = 'go' | 'superseded'
 export interface PublishedImage {
   readonly kind: 'published'
   readonly digest: string
-  /** True: every tag had the same content already. */
+  /** True if every tag already had this content. */
   readonly unchanged: boolean
-  /** What each tag named before; null: nothing. */
+  /** The previous digest of each tag; null if it did not exist. */
   readonly before: Readonly<Record<string, string | null>>
-  /** The tag under which it stays; absent where there is none, or the image had one. */
+  /** The permanent tag, if it was set. */
   readonly history?: string
-  /** Compressed bytes of the layer with the catalog; absent where none was built. */
+  /** Compressed bytes of the catalog layer; absent if none was built. */
   readonly size?: number
   readonly base?: { readonly name: string; readonly digest: string }
   readonly packages?: number
   readonly bundles?: number
-  /** Why its provenance is not beside it; said only where no key is to sign it. */
+  /** Why the provenance is missing, if no signing key is configured. */
   readonly unattested?: string
 }
 
@@ -102,7 +99,7 @@ export type PublishAnswer =
       readonly tags: Readonly<Record<string, string | null>>
       readonly base?: string | null
     }
-  /** Which are gone now, and why others had to stay. */
+  /** Removed images, and why others stayed. */
   | {
       readonly kind: 'removed'
       readonly gone: readonly string[]
@@ -116,12 +113,12 @@ export type PublishAnswer =
     }
   /** A newer commit came before anything was written. */
   | { readonly kind: 'superseded' }
-  /** Not allowed: trying again is of no use until somebody changes the configuration or the operator's list. */
+  /** Not allowed; retrying is useless until the configuration or the operator's list changes. */
   | { readonly kind: 'refused'; readonly why: string }
   | {
       readonly kind: 'failed'
       readonly why: string
       readonly retryable: boolean
-      /** Seconds, where a registry asked for them. */
+      /** Seconds, if the registry sent them. */
       readonly retryAfter?: number
     }

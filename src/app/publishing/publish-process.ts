@@ -1,5 +1,5 @@
-// The process that holds the credentials for pushing. It does orders, one at a time, of one GitHub repository and one
-// purpose only; it takes no decision about what is published, and says what it did in words.
+// The process with push credentials. It runs one order at a time, for one repository and purpose, and does not decide
+// what is published.
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { openGuestMirrors } from '../../git/guest-mirror.ts'
@@ -24,7 +24,7 @@ import type { IntendAnswer, PublishAnswer, PublishOrder } from './publish-order.
 const environment = process.env
 const inline = environment['PUBLISH_CREDENTIALS']
 const keyPassword = environment['PUBLISH_KEY_PASSWORD']
-// What this process starts (git, credential helpers) gets its own environment from here.
+// Child processes (git, credential helpers) inherit this environment.
 delete environment['PUBLISH_CREDENTIALS']
 delete environment['PUBLISH_KEY_PASSWORD']
 const list = environment['PUBLISH_TARGETS'] ?? ''
@@ -32,7 +32,7 @@ const list = environment['PUBLISH_TARGETS'] ?? ''
 const mirrorAt = openGuestMirrors()
 
 interface Opened {
-  /** The list as it was read: a change of it takes effect with the next order. */
+  /** Compared on each order, so that a changed list takes effect. */
   readonly text: string
   readonly room: PublishRoom
 }
@@ -64,7 +64,7 @@ async function openRoom(text: string): Promise<Opened> {
     mirrorAt,
     secretOf: async (file) => (await readFile(resolve(dirname(list), file), 'utf8')).trim(),
     transport: openTransport({ egress: ways.egress }),
-    // What is on this machine is the operator's, too.
+    // Registries on this machine count as internal.
     closedHosts: [...ways.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
     version: versionIn(join(import.meta.dirname, '..', '..', '..')),
@@ -79,7 +79,7 @@ async function openRegistryRoom(
   const credentials: readonly CredentialSource[] = await credentialsOf(target)
   const access = { clock: systemClock, ...ways, credentials }
   const registry = openRegistry(access)
-  // A mirror may be late with a tag: one that is set, and one that still needs an image that is to be removed.
+  // Mirrors may lag behind on new tags and on tags that still use an image to remove, so none is asked.
   const published = openRegistry({ ...access, rules: [] })
   const pusher = openPusher(access)
   const publisher = openCatalogPublisher({ registry, published, pusher })

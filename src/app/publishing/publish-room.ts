@@ -1,4 +1,3 @@
-// What the publishing process does an order with: the operator's list, and of one entry its registry and its key.
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { SigningKey } from '../../image/provenance/signing-key.ts'
 import type { ReadTree } from '../../ports/repository.ts'
@@ -7,30 +6,30 @@ import type { Transport } from '../../registry/transport/transport.ts'
 import type { PushTarget } from './push-targets.ts'
 import type { PublishOrder } from './publish-order.ts'
 
-/** What an order is done with. */
+/** The operator's list, registries and keys for an order. */
 export interface PublishRoom {
   readonly targets: readonly PushTarget[]
-  /** A registry client that has one entry's credentials and nobody else's. */
+  /** A client with the credentials of this entry only. */
   readonly registryFor: (at: number) => Promise<RegistryRoom>
   readonly mirrorAt: (directory: string) => Promise<ReadTree>
   readonly secretOf: (file: string) => Promise<string>
   readonly transport: Transport
-  /** Registries inside the operator's network: nobody's base unless the operator says so. */
+  /** Internal registries; base images from there need the operator's permission. */
   readonly closedHosts: readonly string[]
   readonly now: () => number
-  /** Of this program, as provenance names it. */
+  /** This program's version in the provenance. */
   readonly version: string
 }
 
 export interface RegistryRoom {
   readonly publisher: CatalogPublisher
-  /** Reads what is published; it asks no mirror. */
+  /** Reads published images without mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
-  /** A base may lie in a mirror alone, so this one asks mirrors. */
+  /** Uses mirrors, because a base may exist only there. */
   readonly digestOfBase: CatalogPublisher['digestOf']
-  /** Undefined where the operator wants nothing signed. Rejects with an ImageError for a key that cannot be used. */
+  /** Undefined if signing is disabled. Rejects with an ImageError for an unusable key. */
   readonly signingKey: () => Promise<SigningKey | undefined>
-  /** Whether the key signs each platform's manifest, too. Default: true. */
+  /** Whether each platform's manifest is signed too. Default: true. */
   readonly signPlatforms?: boolean | undefined
 }
 

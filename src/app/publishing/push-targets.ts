@@ -1,5 +1,5 @@
-// Where this App's credentials may push, as whoever runs it says: which GitHub repository, to which image repositories,
-// with which credentials. A repository's own configuration chooses among these and can add none (docs/decisions/publishing.md).
+// The operator's list: which GitHub repository may push to which image repositories with which credentials. A
+// repository's configuration can only choose among these (docs/decisions/publishing.md).
 import { z } from 'zod'
 import { parse } from 'yaml'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
@@ -15,22 +15,21 @@ const target = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
     .describe('One repository. There is no pattern: a new repository gets no credentials by its name.'),
-  /** Names can be given up and taken by others; an installation's id cannot. */
+  /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
   push: z.array(imagePattern).default([]),
-  /** Where base images may come from besides public addresses. */
+  /** Allowed sources of base images besides public addresses. */
   bases: z.array(imagePattern).default([]),
-  /** A file in docker's format, from the folder of this one; absent: the variable PUBLISH_CREDENTIALS. */
+  /** A Docker config file, relative to this one; default: the variable PUBLISH_CREDENTIALS. */
   credentials: z.string().min(1).optional(),
-  /** A private key, from the folder of this one: all that is published under this entry is signed with it. */
+  /** A private key file, relative to this one, that signs everything published under this entry. */
   signingKey: z.string().min(1).optional(),
-  /** False: of an image for several platforms, the key signs the index alone. */
+  /** If false, only the index of a multi-platform image is signed. */
   signPlatforms: z.boolean().default(true),
   webhooks: z
     .array(
       z.strictObject({
         url: z.url({ protocol: /^https?$/ }),
-        /** A file with the secret. */
         secret: z.string().min(1),
       }),
     )
@@ -41,7 +40,7 @@ const document = z.array(target)
 
 export type PushTarget = z.output<typeof target>
 
-/** Who asks. Both come from GitHub, by our own App's key: no file of a repository says them. */
+/** The requesting repository, authenticated by GitHub and never read from its files. */
 export interface Asking {
   readonly github: RepositoryName
   readonly installation: number
@@ -51,7 +50,9 @@ export type Grant =
   | { readonly kind: 'granted'; readonly target: PushTarget; readonly at: number }
   | { readonly kind: 'refused'; readonly why: string }
 
-/** Reads the operator's list (YAML or JSON). Throws an Error that says what is wrong with it, without its values. */
+/**
+ * Reads the operator's list (YAML or JSON). Throws an Error that names the problem without values, which may be secret.
+ */
 export function parsePushTargets(text: string): readonly PushTarget[] {
   let value: unknown
   try {
@@ -66,7 +67,6 @@ export function parsePushTargets(text: string): readonly PushTarget[] {
   )
 }
 
-/** The entry under which a GitHub repository may push to an image repository. */
 export function grantPush(targets: readonly PushTarget[], asking: Asking, image: string): Grant {
   return grant(
     targets,
@@ -76,7 +76,7 @@ export function grantPush(targets: readonly PushTarget[], asking: Asking, image:
   )
 }
 
-/** The entry under which a GitHub repository may call a webhook: exactly this address. */
+/** The address must match exactly. */
 export function grantWebhook(targets: readonly PushTarget[], asking: Asking, url: string): Grant {
   return grant(
     targets,
@@ -106,7 +106,7 @@ function grant(
   }
 }
 
-/** Whether a pattern covers an image repository: by whole components, never by a prefix of a name. */
+/** Matches whole path components, never a name's prefix. */
 export function covers(pattern: string, image: string): boolean {
   const wanted = parsePattern(pattern)
   const given = imageRepository(image)
@@ -114,7 +114,7 @@ export function covers(pattern: string, image: string): boolean {
   return wanted.below ? given.startsWith(`${wanted.name}/`) : given === wanted.name
 }
 
-/** `quay.io/org/catalog` as it is compared; undefined for what names no repository, or more than one. */
+/** Normalizes `quay.io/org/catalog`; returns undefined unless the text names exactly one repository. */
 export function imageRepository(text: string): string | undefined {
   const { reference } = parseImageReference(text)
   if (reference === undefined || reference.tag !== undefined || reference.digest !== undefined)
@@ -126,9 +126,9 @@ function parsePattern(text: string): { readonly name: string; readonly below: bo
   const below = text.endsWith('/*')
   const bare = below ? text.slice(0, -2) : text
   const [host = '', ...path] = bare.split('/')
-  // A host must be written: a pattern without one would be Docker Hub's.
+  // Require a host: without one, the pattern would mean Docker Hub.
   if (path.length === 0 || !/[.:]|^localhost$/.test(host)) return undefined
-  // Asked for with something below it: Docker Hub's names of one part are short for others.
+  // Parse it with a suffix, because Docker Hub expands single-component names.
   const name = below ? imageRepository(`${bare}/x`)?.slice(0, -2) : imageRepository(bare)
   return name === undefined ? undefined : { name, below }
 }

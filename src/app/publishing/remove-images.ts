@@ -1,16 +1,16 @@
-// Takes images that are not wanted any more out of a registry. Registries delete by digest, and with it every tag that
-// names it: so nothing goes that any other tag names, by itself or through an index, whoever set that tag. What lies beside
-// an image (its signature, its provenance) goes after it, and stays with it.
+// Removes images from a registry. Registries delete by digest, which also deletes all its tags, so an image that
+// another tag references, directly or through an index, stays. Attachments (signature, provenance) are removed after
+// their image, or stay with it.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { PublishAnswer, Unwanted } from './publish-order.ts'
 
-/** Each tag costs a question: a repository with more is left alone. */
+/** Each tag costs a request; larger repositories are skipped. */
 const mostTags = 5000
 const atOnce = 4
-/** An index of indexes is rare, and a circle impossible. */
+/** Nested indexes are rare. */
 const deepest = 3
 
 export async function removeImages(
@@ -38,7 +38,7 @@ export async function removeImages(
     await Promise.all(
       part.map(async (tag) => {
         const found = await manifestOf(image, { tag }, registry)
-        // Gone since the list was made.
+        // Deleted since the list was read.
         if (found === undefined) return
         if (going.get(found.digest)?.has(tag) === true) return
         const children = await childrenOf(image, found, registry)
@@ -68,7 +68,7 @@ export async function removeImages(
       kept.push({ digest, why: 'the registry does not delete images' })
       continue
     }
-    // After it: if this is ended half way, the order is given again, and finds what is left by its tags.
+    // Attachments go last: after an interruption, the repeated order finds the rest by tags.
     for (const attachment of attachments)
       if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
     gone.push(digest)
@@ -76,20 +76,20 @@ export async function removeImages(
   return { kind: 'removed', gone, kept }
 }
 
-/** What a tag holds that belongs to an image by the tag's name. */
+/** An attachment whose tag names its image. */
 interface Beside {
   readonly tag: string
   readonly digest: string
   readonly children: readonly string[]
 }
 
-/** The image that a tag of OCI's referrers or of cosign belongs to. */
+/** Parses OCI referrers tags and cosign tags. */
 function subjectOfTag(tag: string): string | undefined {
   const hex = /^sha256-(?<hex>[0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/.exec(tag)?.groups?.['hex']
   return hex === undefined ? undefined : `sha256:${hex}`
 }
 
-/** An image that stays keeps what lies beside it, and that may be what keeps the next one. */
+/** Keeps the attachments of images that stay, which may in turn keep other images. */
 function needWhatLiesBesideKept(
   beside: ReadonlyMap<string, readonly Beside[]>,
   needed: Map<string, string>,
@@ -107,8 +107,8 @@ function needWhatLiesBesideKept(
 }
 
 /**
- * What goes with an image: what its tags name, and of what is only listed as its own that which says so by itself. Whoever
- * may push can list any digest there.
+ * Finds attachments by tag. Listed referrers count only if they name the image themselves, because anyone with push
+ * access can list any digest.
  */
 async function attachmentsOf(
   image: string,

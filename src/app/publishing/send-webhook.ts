@@ -1,5 +1,5 @@
-// A request to another builder, signed as GitHub signs its webhooks, and the question how its build goes on. One attempt:
-// who asks decides on another.
+// Sends a request to an external builder, signed like GitHub's webhooks, and polls its build. One attempt; the caller
+// retries.
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { RegistryError } from '../../registry/registry-error.ts'
@@ -13,11 +13,11 @@ export interface WebhookCall {
   readonly secret: string
   readonly delivery: string
   readonly payload: Readonly<Record<string, unknown>>
-  /** Milliseconds since the epoch: part of what is signed, so that an old request cannot be sent again. */
+  /** Milliseconds since the epoch; signed to prevent replay. */
   readonly now: number
 }
 
-/** The text that is sent and its headers: exactly these bytes are signed. */
+/** The signature covers exactly these bytes. */
 function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'ur
   }
 }
 
-/** Any 2xx is taken for received. Never rejects for what the other side does. */
+/** Any 2xx counts as received. Never rejects because of the receiver. */
 export async function sendWebhook(call: WebhookCall, transport: Transport): Promise<PublishAnswer> {
   const { body, headers } = signedRequest(call)
   return asking(async () => {
@@ -54,7 +54,7 @@ export async function sendWebhook(call: WebhookCall, transport: Transport): Prom
   })
 }
 
-/** How a build goes on, at the address that the other side named. */
+/** Polls the status address that the receiver returned. */
 export async function followWebhook(
   { url, status }: { readonly url: string; readonly status: string },
   transport: Transport,
@@ -95,7 +95,7 @@ const progress = z.object({
     .catch(undefined),
 })
 
-/** An address on the same server as the webhook: the operator allowed no other. */
+/** The status address must be on the webhook's server, the only one the operator allowed. */
 function besides(status: string, url: string): string | undefined {
   if (!URL.canParse(status, url)) return undefined
   const found = new URL(status, url)
@@ -111,7 +111,7 @@ function json(body: Uint8Array): unknown {
 }
 
 function refusal(status: number): PublishAnswer {
-  // Too early, too many, and whatever is the server's own trouble pass.
+  // Temporary statuses are retried.
   const retryable = status >= 500 || [408, 425, 429].includes(status)
   return { kind: 'failed', why: `it answered ${status}`, retryable }
 }

@@ -1,4 +1,4 @@
-// What is put beside an image that the bot published: its bill of images, its provenance, and the operator's signature.
+// Attaches SBOM, provenance and the operator's signature to published images.
 import type { CatalogImage } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
 import type { ListedBundle } from '../../image/provenance/listed-bundles.ts'
@@ -12,14 +12,13 @@ import type { OrderOf, PublishRoom, RegistryRoom } from './publish-room.ts'
 
 type BuildOrder = OrderOf<'publish'> | OrderOf<'rebase'>
 
-/** What an image is vouched for with. */
 export interface Signing extends RegistryRoom {
   readonly key: SigningKey | undefined
   readonly started: number
   readonly room: PublishRoom
 }
 
-/** The key is asked for before anything is pushed: an image that cannot be signed then is not published without. */
+/** Loads the key before the push, so that no image is published unsigned. */
 export async function signingOf(
   order: BuildOrder,
   room: PublishRoom,
@@ -29,12 +28,12 @@ export async function signingOf(
   return { ...registryRoom, key, started: room.now(), room }
 }
 
-/** What a pull request proposes: nobody has agreed to it, and no key of ours says anything of it. */
+/** Unreviewed content must not be signed with our key. */
 function isPreview(order: BuildOrder): boolean {
   return order.kind === 'publish' && order.purpose === 'preview'
 }
 
-/** With a key it counts as published when it is signed; without, it is only said what is missing. */
+/** With a key, an unsigned image counts as unpublished; without one, the answer says what is missing. */
 export async function vouched(
   answer: PublishedImage,
   image: CatalogImage,

@@ -1,4 +1,4 @@
-// Where the App is installed, and how pull requests would get onto the default branches there: for the page after the setup.
+// Describes installations and how pull requests can merge there, for the page after setup.
 import { allRules } from '../../checks/all-rules.ts'
 import { readConfigFile } from '../../config/config-file.ts'
 import { configPath } from '../../config/config-path.ts'
@@ -11,12 +11,12 @@ import type { GitHubApp, InstalledRepository } from '../../github/github-app.ts'
 import { readFileOf } from '../../github/read-file.ts'
 import type { Installed, InstalledBranch } from '../../web/setup/installed-page.ts'
 
-/** Each costs some requests, and nobody reads more. */
+/** Each costs several requests. */
 const mostRepositories = 12
 
 const ruleIds = new Set(allRules.map(({ id }) => id))
 
-/** Rejects with a ForgeError when GitHub does not say. */
+/** Rejects with a ForgeError. */
 export async function describeInstalled(github: GitHubApp): Promise<Installed> {
   const installed = await github.installedRepositories()
   const told = installed.slice(0, mostRepositories)

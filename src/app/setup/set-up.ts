@@ -1,4 +1,4 @@
-// The first start: the setup page until there is an App, then the bot, with the page that says where the App is installed.
+// Shows the setup page until an App exists, then starts the bot with a page that lists its installations.
 import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,25 +12,24 @@ import { serve, type RunningApp } from '../serve.ts'
 import type { Credentials, Settings } from '../settings.ts'
 import { describeInstalled } from './describe-installed.ts'
 
-/** How long after the App was created the word still shows where it is installed. */
+/** Milliseconds after the App's creation for which the token shows its installations. */
 const setupTime = 60 * 60_000
 
 export interface SetUpOptions {
   readonly settings: Settings
   readonly log: Logger
   readonly say: (line: string) => void
-  /** Called once the bot serves. */
   readonly onServing: (app: RunningApp) => void
 }
 
-/** Resolves once the page is shown. Rejects when the port is taken. */
+/** Resolves when the page is served. Rejects if the port is taken. */
 export async function setUp({
   settings,
   log,
   say,
   onServing,
 }: SetUpOptions): Promise<{ close(): Promise<void> }> {
-  // Before there is anything to lose: GitHub gives the App's key once.
+  // Checked first, because GitHub returns the App's key only once.
   rejectLink(join(settings.dataDirectory, environmentFile))
   const word = makeWord()
   let running: RunningApp | undefined
@@ -46,7 +45,7 @@ export async function setUp({
     onCreated: async (app) => {
       const file = keepCredentials(app, settings.dataDirectory)
       say(`The App ${app.slug} (${app.id}) was created; its credentials are in ${file}.`)
-      // Its own answer goes out first.
+      // Send this response first.
       setTimeout(() => {
         goOn(app).catch((error: unknown) =>
           say(`The bot could not start: ${error instanceof Error ? error.message : String(error)}`),
@@ -103,7 +102,7 @@ function readManifest(): Readonly<Record<string, unknown>> {
 
 const environmentFile = 'credentials.env'
 
-/** Writes the new App's credentials where only this account can read them. Returns the file's path. */
+/** Writes the credentials readable by this account only. Returns the file's path. */
 export function keepCredentials(app: CreatedApp, dataDirectory: string): string {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
   const file = join(dataDirectory, environmentFile)
@@ -122,7 +121,7 @@ export function keepCredentials(app: CreatedApp, dataDirectory: string): string 
   return file
 }
 
-/** Replaces the file by a new one, so that an older one's rights, or a process that has it open, give the content to nobody. */
+/** Creates a new file, so that old permissions and open handles do not expose the content. */
 function writePrivateFile(file: string, text: string): void {
   rejectLink(file)
   const draft = `${file}.${randomUUID()}`
@@ -141,7 +140,7 @@ function rejectLink(file: string): void {
     )
 }
 
-/** The credentials that an earlier setup left in this data directory, as variables. */
+/** Returns the credentials of an earlier setup as variables. */
 export function readKeptCredentials(dataDirectory: string): Record<string, string> {
   const file = join(dataDirectory, environmentFile)
   if (!existsSync(file)) return {}

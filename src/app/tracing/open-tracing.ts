@@ -1,7 +1,7 @@
-// Traces, where the operator names a collector; else nothing of OpenTelemetry is loaded.
+// Loads OpenTelemetry only if a collector is configured.
 import { noTracing, type Tracing } from '../../ports/tracing.ts'
 
-/** Rejects when the collector's settings cannot be used. */
+/** Rejects for invalid collector settings. */
 export async function openTracing(
   environment: Readonly<Record<string, string | undefined>>,
   problem: (error: unknown) => void,

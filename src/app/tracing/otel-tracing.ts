@@ -1,5 +1,5 @@
-// Traces by OpenTelemetry's own SDK, sent to a collector in OTLP by HTTP. It reads the variables that OpenTelemetry specifies
-// (endpoint, headers, timeout). Nothing that others wrote is in a span: names, numbers, and the kind of a failure.
+// Exports traces over OTLP/HTTP, configured by the standard OpenTelemetry variables. Spans contain no untrusted text,
+// only names, numbers and failure kinds.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ROOT_CONTEXT, SpanStatusCode, trace, type Context } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -7,7 +7,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Tracing } from '../../ports/tracing.ts'
 
-/** Milliseconds, at the end: a collector that hangs keeps nothing from ending. */
+/** Milliseconds; a hanging collector must not block the shutdown. */
 const longestSending = 3000
 
 export function openOtelTracing(
@@ -19,7 +19,7 @@ export function openOtelTracing(
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   })
   const tracer = provider.getTracer('catalog-bot')
-  // Ours, and no global one: whoever uses this process otherwise keeps theirs.
+  // A local context, because the host process may use the global one.
   const here = new AsyncLocalStorage<Context>()
   return {
     async span(name, attributes, work) {

@@ -1,5 +1,4 @@
-// A process that serves one catalog of a repository's mirror over gRPC, for as long as a trial lasts. It reads what strangers
-// wrote, so it holds nothing that is worth having.
+// Serves one catalog of a mirror over gRPC during a trial. It reads untrusted input, so it holds no secrets.
 import { servedCatalog } from '../../catalog/api/served-catalog.ts'
 import { readServedFile } from '../../catalog/api/served-file.ts'
 import type { TreeSha } from '../../change/ids.ts'
@@ -16,7 +15,7 @@ export interface ServeOrder {
   readonly port: number
 }
 
-/** `served`: until whoever gave the order was done with it. */
+/** `served`: until the caller no longer needed it. */
 export type ServeAnswer = { readonly kind: 'served' } | { readonly kind: 'failed'; readonly why: string }
 
 const mirrorAt = openGuestMirrors()

@@ -1,5 +1,5 @@
-// Which cluster the pull requests of a GitHub repository are tried on, as whoever runs the App says: a kubeconfig, and what a
-// trial may use there. A repository's own configuration says only whether there are trials; a pull request says nothing.
+// The operator's list: the cluster, kubeconfig and limits for each repository's trials. A repository's configuration
+// only enables trials; a pull request controls nothing.
 import { createHash } from 'node:crypto'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { z } from 'zod'
@@ -11,19 +11,19 @@ const target = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be OWNER/REPOSITORY')
     .describe('One repository. There is no pattern: a new repository gets no cluster by its name.'),
-  /** Names can be given up and taken by others; an installation's id cannot. */
+  /** Repository names can be reused by others; an installation id cannot. */
   installation: z.number().int().positive().optional(),
-  /** From the folder of this list. */
+  /** Relative to this list. */
   kubeconfig: z.string().min(1),
   context: z.string().min(1).optional(),
-  /** Whether the kubeconfig may start programs for its credentials. */
+  /** Whether the kubeconfig may use exec credential plugins. */
   allowPrograms: z.boolean().default(false),
-  /** Under which name or address the cluster reaches the App, which serves it the catalog. Absent: OLM v0 is not tried. */
+  /** Host at which the cluster reaches the App's catalogs. If absent, OLM v0 is skipped. */
   catalogHost: z
     .string()
     .regex(/^[A-Za-z0-9.-]{1,253}$/, 'must be a host')
     .optional(),
-  /** Two ports: of the changed catalog, and of the one before. Absent: any. */
+  /** Ports of the changed and the previous catalog. If absent, any. */
   catalogPorts: z.tuple([z.number().int().min(1).max(65535), z.number().int().min(1).max(65535)]).optional(),
   installerRole: z.string().min(1).default('cluster-admin'),
   quota: z
@@ -34,7 +34,7 @@ const target = z.strictObject({
       podSecurity: z.enum(['restricted', 'baseline', 'privileged']).default('baseline'),
     })
     .prefault({}),
-  /** What the pods of a trial may reach: without a word nothing but the cluster's API, its name service and one another. */
+  /** Extra egress for trial pods. Default: only the cluster's API, DNS and one another. */
   network: z
     .strictObject({
       open: z.boolean().default(false),
@@ -44,19 +44,19 @@ const target = z.strictObject({
         .default([]),
     })
     .prefault({}),
-  /** Minutes for one trial, without its clean-up. */
+  /** Minutes per trial, without cleanup. */
   minutes: z.number().int().min(1).max(120).default(20),
-  /** Seconds between two looks at the cluster. */
+  /** Seconds between polls of the cluster. */
   lookSeconds: z.number().min(0.1).max(60).default(2),
-  /** Whether the policies of docs/cluster-rights.yaml must hold the account to names of trials before anything is written. */
+  /** Whether the policies of docs/cluster-rights.yaml must restrict the account before anything is written. */
   confined: z.boolean().default(true),
-  /** Whether finalizers of OLM's objects are taken off where OLM does not remove them in time. */
+  /** Whether to strip finalizers of OLM objects that are not deleted in time. */
   forceCleanUp: z.boolean().default(false),
 })
 
 export type ClusterTarget = z.output<typeof target>
 
-/** Reads the operator's list (YAML or JSON). Throws an Error that says what is wrong with it, without its values. */
+/** Reads the operator's list (YAML or JSON). Throws an Error that names the problem without values. */
 export function parseClusterTargets(text: string): readonly ClusterTarget[] {
   let value: unknown
   try {
@@ -71,7 +71,7 @@ export function parseClusterTargets(text: string): readonly ClusterTarget[] {
   )
 }
 
-/** The cluster of a repository: the first entry that is for it. */
+/** Returns the first matching entry. */
 export function clusterFor(
   targets: readonly ClusterTarget[],
   { github, installation }: Asking,
@@ -84,7 +84,7 @@ export function clusterFor(
   )
 }
 
-/** The same for all entries that lead to one cluster. It tells nothing of it. */
+/** Equal for all entries of one cluster, and reveals nothing about it. */
 export function slotOf({ kubeconfig, context = '' }: ClusterTarget): string {
   return createHash('sha256').update(`${kubeconfig}\n${context}`).digest('hex').slice(0, 16)
 }

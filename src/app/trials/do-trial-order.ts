@@ -1,4 +1,4 @@
-// Does one order on the cluster that the operator's list has for the repository, and on no other.
+// Runs one order on the cluster that the operator assigned to the repository.
 import { usualDeadlines, type Deadlines } from '../../checks/install/trial/deadlines.ts'
 import { targetsOn } from '../../checks/install/trial/try-on-cluster.ts'
 import { closedNetwork } from '../../cluster/closed-network.ts'
@@ -19,7 +19,7 @@ export interface TrialRoom {
   readonly clock: Clock
 }
 
-/** Milliseconds between two pieces of news at least; as often the App is asked whether to go on. */
+/** Minimum milliseconds between progress reports, which also ask whether to continue. */
 const newsEvery = 5000
 
 export async function doTrialOrder(
@@ -68,7 +68,7 @@ async function tryOn(
     said = says
     if ((await tell({ kind: 'news', says, ...(id !== undefined && { id }) })) === 'stop') stop.abort()
   }
-  // A trial that waits for one thing for long says so again: who does not hear of it takes it for dead.
+  // Repeat progress during long waits, or the App assumes that the trial died.
   const patient: Clock = {
     now: () => clock.now(),
     sleep: async (milliseconds, signal) => {
@@ -113,7 +113,7 @@ async function tryOn(
     : { kind: 'failed', why: 'the trial was told to stop before it began' }
 }
 
-/** Where the cluster finds the catalogs: OLM v0 at our ports, OLM v1 in images; RukPak needs none. */
+/** Catalog sources: our ports for OLM v0, images for OLM v1, none for RukPak. */
 function placesFor(
   { trial, catalogs, images }: Extract<TrialOrder, { kind: 'try' }>,
   { catalogHost }: ClusterTarget,

@@ -1,5 +1,5 @@
-// Gives orders to the process that holds the clusters' kubeconfigs, and serves it the catalogs from others that hold nothing. The
-// App's own process has only the name of the operator's list.
+// Sends orders to the process with the kubeconfigs, and serves it catalogs from processes without secrets. The App's
+// own process does not read the operator's list.
 import { extname } from 'node:path'
 import { repositoryKey } from '../../change/repository-key.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
@@ -8,11 +8,10 @@ import type { ServeAnswer, ServeOrder } from './catalog-process.ts'
 import type { NewsAnswer, TrialAnswer, TrialNews, TrialOrder } from './trial-order.ts'
 
 export interface Trials {
-  /** Whether the operator has given any cluster. */
   readonly isAllowed: boolean
-  /** Rejects only when the App is closed; what goes wrong is an answer. */
+  /** Rejects only if the App is closed; other failures are answers. */
   order(order: TrialOrder, onNews?: (news: TrialNews) => Promise<NewsAnswer>): Promise<TrialAnswer>
-  /** Serves a catalog while `use` lasts; undefined where it cannot be served. */
+  /** Serves a catalog while `use` runs; undefined if that fails. */
   serving<Result>(
     order: ServeOrder,
     use: (port: number) => Promise<Result>,
@@ -20,10 +19,10 @@ export interface Trials {
   close(): Promise<void>
 }
 
-/** Variables that say how the network is reached, and where the operator's list is. */
+/** Variables for network access and the operator's list. */
 const handedOn = ['CLUSTER_TARGETS', 'HOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'] as const
 
-/** What the process with the kubeconfigs gets; no other process of the App learns where the list is. */
+/** Collects the variables and removes the list's path from the environment, so that no other process learns it. */
 export function takeTrialEnvironment(
   environment: Record<string, string | undefined>,
 ): Readonly<Record<string, string>> {
@@ -33,7 +32,7 @@ export function takeTrialEnvironment(
   return taken
 }
 
-/** Milliseconds for one order: three attempts, each with its clean-up. What an order waits for of us does not count. */
+/** Milliseconds for one order: three attempts with cleanup, without time spent waiting for the App. */
 const longestOrder = 3 * 3600_000
 const longestRest = 5 * 60_000
 const heap = 1024
@@ -56,7 +55,7 @@ export function openTrials(environment: Readonly<Record<string, string>>, proces
     hasChildren: true,
     processes,
   })
-  // Two catalogs for each trial.
+  // Two catalogs per trial.
   const servers = openWorkerPool<ServeOrder, ServeAnswer>({
     ...common,
     script: script('catalog-process'),

@@ -1,5 +1,4 @@
-// The process that holds the clusters' kubeconfigs. It does orders, one at a time, for one GitHub repository only; it reads no
-// catalog and no bundle, and says what it did in words.
+// The process with the kubeconfigs. It runs one order at a time for one repository, and reads no catalog or bundle.
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../examine/system-clock.ts'
@@ -14,7 +13,7 @@ const list = process.env['CLUSTER_TARGETS'] ?? ''
 async function work(order: TrialOrder, callBack: CallBack): Promise<TrialAnswer> {
   let targets: readonly ClusterTarget[]
   try {
-    // Each time: a change of it takes effect with the next order.
+    // Read each time, so that a changed list takes effect.
     targets = list === '' ? [] : parseClusterTargets(await readFile(list, 'utf8'))
   } catch (error) {
     return {
@@ -26,7 +25,7 @@ async function work(order: TrialOrder, callBack: CallBack): Promise<TrialAnswer>
     }
   }
   const open = async ({ kubeconfig, context, allowPrograms }: ClusterTarget) => {
-    // The library takes a while to load, and many Apps have no cluster.
+    // Loaded on demand: it is slow, and many Apps have no cluster.
     const { openCluster } = await import('../../cluster/open-cluster.ts')
     const file = resolve(dirname(list), kubeconfig)
     return openCluster({ file, context, allowsPrograms: allowPrograms, clock: systemClock })

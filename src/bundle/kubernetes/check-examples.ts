@@ -1,4 +1,4 @@
-// The examples in a ClusterServiceVersion's annotations against the schemas of the CRDs in the same bundle.
+// Checks the examples in a ClusterServiceVersion against the bundle's CRD schemas.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Json } from '../../go/json/json.ts'
@@ -12,10 +12,7 @@ import { invalidExample } from '../rules/invalid-example.ts'
 import { schemaOf } from '../upgrade/flat-schema.ts'
 import { problemsOf } from './structural-schema.ts'
 
-/**
- * Examples that an API server would refuse, or take only in part. Examples of APIs that the bundle does not define are
- * passed over, and so is an annotation that is no list of objects: `broken-examples` tells of it.
- */
+/** Skips APIs that the bundle doesn't define, and unreadable annotations, which `broken-examples` reports. */
 export function checkExamples(files: BundleFiles): readonly Finding[] {
   const { objects } = readBundleObjects(files)
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
@@ -43,14 +40,14 @@ export function checkExamples(files: BundleFiles): readonly Finding[] {
     .sort(compareFindings)
 }
 
-/** The schemas of all versions, by `group/version Kind`. */
+/** By `group/version Kind`, for all versions. */
 function schemasIn(crds: readonly (Json | undefined)[]): ReadonlyMap<string, Json> {
   const schemas = new Map<string, Json>()
   for (const crd of crds) {
     const group = textOf(at(crd, 'spec', 'group'))
     const kind = textOf(at(crd, 'spec', 'names', 'kind'))
     for (const version of listOf(at(crd, 'spec', 'versions'))) {
-      // v1beta1 may have one schema beside the versions.
+      // v1beta1 can have one schema for all versions.
       const schema = schemaOf(version) ?? at(crd, 'spec', 'validation', 'openAPIV3Schema')
       if (schema !== undefined) schemas.set(`${group}/${textOf(at(version, 'name'))} ${kind}`, schema)
     }

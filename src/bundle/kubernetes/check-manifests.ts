@@ -1,5 +1,5 @@
-// The objects of a bundle against Kubernetes' published schemas: fields that no API server knows, fields that it misses,
-// and values of a wrong type, in the manifests and in the parts of a ClusterServiceVersion that become objects.
+// Checks a bundle's objects, including those that OLM makes from the ClusterServiceVersion, against Kubernetes'
+// schemas.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -14,10 +14,7 @@ import { csvType } from './csv-type.ts'
 import { fitInto } from './fit.ts'
 import { typeOfKind, type WrittenType } from './schemas.ts'
 
-/**
- * What is wrong with the objects that the bundle brings. Sorted. Kinds and versions that Kubernetes does not have are
- * passed over: their schemas are on clusters only.
- */
+/** Sorted. Skips kinds and versions that aren't part of Kubernetes, because only clusters have their schemas. */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
   const placeOf = objectPlaces(files)
   const refused = refusedByOpm(files)
@@ -50,7 +47,7 @@ function typeOf({ apiVersion, kind }: BundleObject): WrittenType | undefined {
   return typeOfKind(apiVersion, kind)
 }
 
-/** What rules of `validateBundle` tell of: `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
+/** Reported by `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
 const toldElsewhere =
   /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
 
@@ -58,7 +55,7 @@ function isToldElsewhere({ kind }: BundleObject, path: Path): boolean {
   return kind === 'ClusterServiceVersion' && toldElsewhere.test(fieldText(path))
 }
 
-/** The fields of which `unreadable-bundle` tells: opm refuses some values of a wrong type, too. */
+/** Places that `unreadable-bundle` reports, because opm refuses some wrong types too. */
 function refusedByOpm(files: BundleFiles): ReadonlySet<string> {
   if (detectFormat(files) !== 'registry+v1') return new Set()
   return new Set(
@@ -66,13 +63,13 @@ function refusedByOpm(files: BundleFiles): ReadonlySet<string> {
   )
 }
 
-/** Without the indices of lists, and with every spelling alike: that is as exact as opm is. */
+/** Ignores list indexes and case, because opm's messages are no more precise. */
 function placeText(file: string, path: Path): string {
   const names = path.filter((step) => typeof step === 'string')
   return `${file} ${names.join('.').toLowerCase()}`
 }
 
-/** `spec.versions[0].name`. */
+/** For example `spec.versions[0].name`. */
 function fieldText(path: Path): string {
   return path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))

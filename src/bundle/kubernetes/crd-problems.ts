@@ -1,5 +1,5 @@
-// What an API server refuses in a CustomResourceDefinition apart from its schemas: `ValidateCustomResourceDefinition` in
-// k8s.io/apiextensions-apiserver, after its defaults, as the validators of operator-framework/api ask it.
+// `ValidateCustomResourceDefinition` of k8s.io/apiextensions-apiserver without schemas, after defaulting, as the
+// validators of operator-framework/api call it.
 import type { Json } from '../../go/json/json.ts'
 import { plainJson } from '../../go/json/plain-json.ts'
 import { withEntries, withItems, type Value } from '../../go/tree.ts'
@@ -9,9 +9,9 @@ import { isDnsLabel, isSubdomain } from './names.ts'
 
 export type Problem = readonly [Path, string]
 
-/** Everything but what is wrong inside schemas. `tree` is the whole definition. */
+/** `tree` is the whole definition. */
 export function* crdProblems(tree: Value, apiVersion: string): Generator<Problem> {
-  // Schemas are nearly all of it, and nothing here looks into them.
+  // Schemas are most of the definition, and nothing here needs them.
   const crd = plainJson(withoutSchemas(tree))
   const isOld = apiVersion.endsWith('/v1beta1')
   const spec = at(crd, 'spec')
@@ -27,7 +27,7 @@ export function* crdProblems(tree: Value, apiVersion: string): Generator<Problem
   yield* partProblems(spec, ['spec'], isOld)
   yield* conversionProblems(spec, isOld)
   yield* approvalProblems(crd, group)
-  // The old API preserved what it did not know unless it was told not to.
+  // v1beta1 preserves unknown fields by default.
   const preserves = at(spec, 'preserveUnknownFields')
   if (preserves === true || (isOld && (preserves === undefined || preserves === null)))
     yield [
@@ -36,7 +36,7 @@ export function* crdProblems(tree: Value, apiVersion: string): Generator<Problem
     ]
 }
 
-/** The definition with `true` for each schema. */
+/** Replaces each schema with `true`. */
 function withoutSchemas(value: Value): Value {
   if (value.kind === 'list') return withItems(value, value.items.map(withoutSchemas))
   if (value.kind !== 'map') return value
@@ -64,7 +64,7 @@ function* versionProblems(spec: Json | undefined, isOld: boolean): Generator<Pro
     if (!isDnsLabel(single)) yield [['spec', 'version'], `"${single}" cannot be a version`]
     if (names.length > 0 && names[0] !== single)
       yield [['spec', 'version'], 'its version is not the first of its versions']
-    // One version beside an empty list is served and stored.
+    // A single version beside an empty list is served and stored.
     if (versions.length === 0) return
   }
   const stored = versions.filter((version) => at(version, 'storage') === true).length
@@ -111,7 +111,7 @@ function* namesProblems(names: Json | undefined): Generator<Problem> {
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const columnFormats = ['', 'byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
 
-/** What the old API may have beside the versions, and every version for itself: columns, and where its scale is. */
+/** Columns and scale, which v1beta1 also allows beside the versions. */
 function* partProblems(part: Json | undefined, path: Path, isOld: boolean): Generator<Problem> {
   for (const [index, column] of listOf(at(part, 'additionalPrinterColumns')).entries()) {
     const place = [...path, 'additionalPrinterColumns', index]
@@ -177,7 +177,7 @@ function* conversionProblems(spec: Json | undefined, isOld: boolean): Generator<
 
 const approved = 'api-approved.kubernetes.io'
 
-/** Groups of the Kubernetes community need its approval, or say that they have none. */
+/** Groups of the Kubernetes community need an approval annotation. */
 function* approvalProblems(crd: Json, group: string): Generator<Problem> {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)) return
   const annotation = textOf(at(crd, 'metadata', 'annotations', approved))

@@ -1,5 +1,4 @@
-// A ClusterServiceVersion as OLM's Go type has it (operator-framework/api, pkg/operators/v1alpha1). What becomes an
-// object of a cluster refers to Kubernetes' own types.
+// OLM's Go type of a ClusterServiceVersion (operator-framework/api, pkg/operators/v1alpha1).
 import type { WrittenType } from './schemas.ts'
 
 const permissions: WrittenType = [
@@ -62,7 +61,7 @@ const deployment: WrittenType = {
   fields: { 'name*': ':string', 'spec*': 'apps.v1.DeploymentSpec', label: { values: ':string' } },
 }
 
-/** The type that both OLMs read a ClusterServiceVersion into. */
+/** Used by both OLM versions. */
 export const csvType: WrittenType = {
   fields: {
     apiVersion: ':string',

@@ -1,5 +1,5 @@
-// A value into one of Kubernetes' types, as its API machinery converts it: fields that the type lacks fall away, null is
-// nothing, numbers that are whole fit whole types. Everything that does not fit is remembered with its path.
+// Converts a value to a Kubernetes type as the API machinery does and records what doesn't fit: it drops unknown
+// fields, treats null as absent and converts whole numbers to integer types.
 import type { Json } from '../../go/json/json.ts'
 import { goKind } from '../../go/decode/go-value.ts'
 import { decodeBase64 } from '../../go/base64.ts'
@@ -10,28 +10,26 @@ import { canonicalQuantity, isQuantity } from './quantity.ts'
 import { fieldsOf, resolveType, type WrittenType } from './schemas.ts'
 
 export interface Misfit {
-  /** `unknown`: the type has no such field. `type`: another type is wanted. `missing`: a field must be there. */
   readonly kind: 'unknown' | 'type' | 'missing'
   readonly path: Path
-  /** In words: `a whole number`. Empty unless another type is wanted. */
+  /** For example `a whole number`; only for `type`. */
   readonly wanted: string
   readonly found: string
 }
 
 export interface Fit {
-  /** Without what does not fit. */
+  /** Omits what doesn't fit. */
   readonly value: Json
   readonly misfits: readonly Misfit[]
 }
 
-/** Nobody reads more, and each has a path of its own. */
+/** More don't help a reader. */
 const mostMisfits = 100
-/** Deeper than any schema of a CRD; documents come from strangers. */
+/** Deeper than any CRD schema; documents are untrusted. */
 const maxDepth = 200
-/** Aliases can make a short text endless. */
+/** Aliases can expand without limit. */
 const mostValues = 400_000
 
-/** The value as `type` sees it. */
 export function fitInto(type: WrittenType, value: Value): Fit {
   const fitter = new Fitter()
   return { value: fitter.fit(type, value, []) ?? null, misfits: fitter.misfits }
@@ -68,7 +66,7 @@ const scalars: Readonly<Record<string, { readonly words: string; fit(value: Valu
   },
 }
 
-/** What a null in a list becomes: the type's zero. */
+/** Null in a list becomes the type's zero value. */
 const zeros: Readonly<Record<string, Json>> = {
   ...{
     ':string': '',
@@ -81,7 +79,7 @@ const zeros: Readonly<Record<string, Json>> = {
   },
 }
 
-/** Go writes these only where they are not 0 or false: they are marked omitempty, and no pointers (k8s.io/api v0.36). */
+/** Go omits these if 0 or false: they are `omitempty` and not pointers (k8s.io/api v0.36). */
 const omittedZeros: ReadonlySet<string> = new Set(
   (
     'readOnly partition chapAuthDiscovery chapAuthSession sslEnabled hostPort containerPort initialDelaySeconds ' +
@@ -90,7 +88,7 @@ const omittedZeros: ReadonlySet<string> = new Set(
     'exclusiveMinimum uniqueItems nullable x-kubernetes-embedded-resource x-kubernetes-int-or-string'
   ).split(' '),
 )
-/** Pointers with the name of one of those; a webhook of a ClusterServiceVersion has no definition. */
+/** Pointers with one of those names; a ClusterServiceVersion's webhook has no definition. */
 const pointers: ReadonlySet<string> = new Set([
   'core.v1.AzureDiskVolumeSource.readOnly',
   'core.v1.CSIVolumeSource.readOnly',
@@ -167,7 +165,7 @@ class Fitter {
     return value.items.map((item, index) => this.fit(type, item, [...path, index]) ?? zeroOf(type))
   }
 
-  /** The three types of JSON schema that may be of one shape or another, which OpenAPI cannot say. */
+  /** The three JSON schema types with alternative shapes, which OpenAPI can't express. */
   private union(schema: Union, value: Value, path: Path): Json | undefined {
     if (value.kind === 'null') return undefined
     if (value.kind === 'map') return this.fit(schema.schema, value, path)
@@ -200,7 +198,7 @@ function unionOf(type: WrittenType): Union | undefined {
   return also && { schema: `${schema}Props`, also }
 }
 
-/** A list has methods, `values` among them: asking for names of fields is not enough. */
+/** `in` isn't enough, because arrays have methods such as `values`. */
 function isList(type: WrittenType): type is readonly [WrittenType] {
   return Array.isArray(type)
 }

@@ -1,11 +1,10 @@
-// What an API server refuses in the metadata of an object, as `opm alpha bundle validate` asks it of every manifest:
-// `ValidateObjectMeta` in k8s.io/apimachinery, for an object that is in no namespace.
+// `ValidateObjectMeta` of k8s.io/apimachinery for objects without a namespace, as `opm alpha bundle validate` calls it.
 import type { Json } from '../../go/json/json.ts'
 import type { Path } from '../bundle-places.ts'
 import { at, listOf, objectOf, textOf } from '../fields.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'
 
-/** Of keys and values together. */
+/** Bytes of all keys and values. */
 const mostAnnotations = 256 * 1024
 
 export function* metadataProblems(object: Json): Generator<readonly [Path, string]> {

@@ -1,5 +1,3 @@
-// Kubernetes' quantities: which texts are one, and how Kubernetes writes them anew.
-
 const form = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>[numkKMGTPE]i?|[eE][+-]?\d+)?$/
 
 const decimal: Readonly<Record<string, number>> = {
@@ -18,24 +16,23 @@ const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 interface Amount {
   readonly sign: bigint
-  /** In billionths, which is as fine as Kubernetes counts. */
+  /** In billionths, Kubernetes' precision. */
   readonly nano: bigint
   readonly kind: 'decimal' | 'binary' | 'exponent'
 }
 
-/** Whether Kubernetes reads the text as a quantity. */
 export function isQuantity(text: string): boolean {
   return amountOf(text) !== undefined
 }
 
-/** The quantity as Kubernetes writes it: `1000m` is `1`. A text that is none stays as it is. */
+/** Kubernetes' canonical form, for example `1` for `1000m`. Returns other texts unchanged. */
 export function canonicalQuantity(text: string): string {
   const amount = amountOf(text)
   if (!amount) return text
   const { sign, nano, kind } = amount
   if (nano === 0n) return '0'
   const before = sign < 0n ? '-' : ''
-  // Less than a whole of the smallest binary unit, or no whole number of bytes: written by tens.
+  // Below one Ki or with a fraction, Kubernetes uses the decimal form.
   if (kind === 'binary' && nano % 1_000_000_000n === 0n && nano >= 1024n * 1_000_000_000n) {
     let value = nano / 1_000_000_000n
     let power = 0
@@ -53,7 +50,7 @@ export function canonicalQuantity(text: string): string {
 function amountOf(text: string): Amount | undefined {
   const { sign = '', whole = '', part = '', suffix = '' } = form.exec(text)?.groups ?? { suffix: '?' }
   if (suffix === '?' || (whole === '' && part === '')) return undefined
-  // Longer than any quantity; strangers write them.
+  // Longer than any quantity; the text is untrusted.
   if (text.length > 100) return undefined
   const isBinary = suffix.endsWith('i')
   const isExponent = /^[eE]./.test(suffix)
@@ -62,7 +59,7 @@ function amountOf(text: string): Amount | undefined {
   const exponent = isExponent ? Number(suffix.slice(1)) : isBinary ? 0 : (decimal[suffix] ?? 0)
   if (Math.abs(exponent) > 1000) return undefined
   const factor = isBinary ? 1024n ** BigInt(binary.indexOf(suffix)) : 1n
-  // What is finer than a billionth is rounded up, as Kubernetes does it.
+  // Like Kubernetes, rounds up to billionths.
   const digits = BigInt(whole + part || '0') * factor
   const shift = exponent + 9 - part.length
   const ceiled = shift >= 0 ? digits * 10n ** BigInt(shift) : ceilDivide(digits, 10n ** BigInt(-shift))

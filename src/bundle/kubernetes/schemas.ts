@@ -1,11 +1,8 @@
-// Kubernetes' types as its OpenAPI document gives them, read when somebody asks for one.
+// Kubernetes' types from its OpenAPI document, parsed on demand.
 import { once, oncePer } from '../../findings/once.ts'
 import { openapi } from './openapi.ts'
 
-/**
- * How a value's type is written: a text names a definition, or a plain type behind a colon (`:string`, `:int32`,
- * `:quantity`); a list of one is a list of that.
- */
+/** A definition's name, or a plain type after a colon (`:string`, `:int32`, `:quantity`); `[type]` is a list. */
 export type WrittenType =
   | string
   | readonly [WrittenType]
@@ -24,21 +21,20 @@ interface Document {
 
 const document = once(() => JSON.parse(openapi) as Document)
 
-/** The type of objects of a kind; undefined for kinds that Kubernetes itself does not have in that version. */
+/** Undefined for kinds and versions that aren't part of Kubernetes. */
 export function typeOfKind(apiVersion: string, kind: string): string | undefined {
   const { kinds } = document()
   const key = `${apiVersion} ${kind}`
   return Object.hasOwn(kinds, key) ? kinds[key] : undefined
 }
 
-/** The type behind a name; plain and composed types are what they are. */
 export function resolveType(type: WrittenType): WrittenType {
   if (typeof type !== 'string' || type.startsWith(':')) return type
   const { definitions } = document()
   return Object.hasOwn(definitions, type) ? resolveType(definitions[type] ?? ':any') : ':any'
 }
 
-/** The fields of a struct by name; in the written form those that must be there end in an asterisk. */
+/** By name; in the stored form, required fields end in an asterisk. */
 export const fieldsOf = oncePer(
   (fields: Readonly<Record<string, WrittenType>>): ReadonlyMap<string, Field> =>
     new Map(

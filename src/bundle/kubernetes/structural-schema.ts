@@ -1,5 +1,5 @@
-// A value against the structural schema of a CRD, as an API server validates objects. Two things are not looked at, and
-// never count as wrong: rules in CEL, and patterns that a stranger could make endless.
+// Validates a value against a CRD's structural schema as an API server does. Ignores CEL rules and patterns that could
+// take too long.
 import type { Json } from '../../go/json/json.ts'
 import { at, listOf, objectOf, textOf, type JsonObject } from '../fields.ts'
 import { canonicalJson } from '../upgrade/canonical-json.ts'
@@ -10,20 +10,19 @@ export interface SchemaProblem {
   readonly problem: string
 }
 
-/** Nobody reads more of one object. */
+/** More don't help a reader. */
 const mostProblems = 20
 const maxDepth = 100
-/** With alternatives a schema can ask for the same value again and again. */
+/** Alternatives can check the same value over and over. */
 const mostSteps = 100_000
 
-/** What is wrong with an object; `apiVersion`, `kind` and `metadata` are every object's, whatever the schema says. */
+/** Ignores `apiVersion`, `kind` and `metadata`, which every object has. */
 export function problemsOf(schema: Json | undefined, object: JsonObject): readonly SchemaProblem[] {
   const validator = new Validator()
   validator.visit(objectOf(schema), object, [], true)
   return validator.problems.slice(0, mostProblems)
 }
 
-/** The fields that every object has. */
 const ofEveryObject = new Set(['apiVersion', 'kind', 'metadata'])
 
 class Validator {
@@ -151,7 +150,6 @@ class Validator {
     if (not !== undefined && fits(not)) this.report(path, 'is what the schema rules out')
   }
 
-  /** Whether the value fits a schema, without a word about it. */
   private fits(schema: JsonObject, value: Json, path: Path): boolean {
     const before = this.problems
     this.problems = []
@@ -177,19 +175,16 @@ function shown(value: Json): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
-/** Of texts as long as this the patterns below are found out in no time. */
+/** Characters; the accepted patterns are fast on texts up to this length. */
 const longestMatched = 300
 
-/**
- * The pattern, where it means the same here as in Go and cannot take long: without classes that only Go has, with at most
- * three repetitions that have no end, and none of those inside another repetition.
- */
+/** Undefined for patterns that differ between Go and JavaScript or could take exponential time. */
 function tamePattern(pattern: string, value: string): RegExp | undefined {
   if (value.length > longestMatched || pattern.length > 1000) return undefined
   if (/\[:|\\[0-9pPAzQEkCaxuU]|\(\?(?!:)/.test(pattern)) return undefined
   const bare = pattern.replace(/\\./g, 'x').replace(/\[\^?\]?[^\]]*\]/g, 'x')
   if ((bare.match(/[*+]|\{\d+,\}/g) ?? []).length > 3 || isNested(bare)) return undefined
-  // Repeated so many times, a group is written out that often.
+  // Go expands a group for each repetition.
   if ((bare.match(/\{[^}]*\d{3,}[^}]*\}/) ?? []).length > 0 && bare.includes('(')) return undefined
   try {
     return new RegExp(pattern, 'u')
@@ -198,7 +193,7 @@ function tamePattern(pattern: string, value: string): RegExp | undefined {
   }
 }
 
-/** Whether a group that repeats has a repetition or a choice in it. `bare` has no escapes and no classes. */
+/** Whether a repeated group contains a repetition or a choice. `bare` has no escapes and no classes. */
 function isNested(bare: string): boolean {
   for (let text = bare; ;) {
     const group = /\((?:\?:)?(?<inner>[^()]*)\)(?<repeated>[*+?{])?/.exec(text)

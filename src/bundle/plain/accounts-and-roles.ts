@@ -1,4 +1,3 @@
-// Service accounts, roles and their bindings, out of the permissions that a ClusterServiceVersion asks for.
 import { objectOf } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { Permission } from './csv-view.ts'
@@ -8,11 +7,11 @@ import type { JsonObject, PlainObject } from './rendering.ts'
 
 const rbac = 'rbac.authorization.k8s.io'
 
-/** One for each name. The order is nowhere defined: by name. */
+/** Sorted by name, because OLM defines no order. */
 export function serviceAccounts(generation: Generation): readonly PlainObject[] {
   const { csv, installNamespace: namespace } = generation
   const names = new Set([...csv.permissions, ...csv.clusterPermissions].map(({ account }) => account))
-  // Every namespace has its default account.
+  // Every namespace already has this account.
   names.delete('default')
   return [...names].sort().map((name) => generated(generation, ['v1', 'ServiceAccount'], { name, namespace }))
 }
@@ -24,7 +23,7 @@ export function roles(generation: Generation): readonly PlainObject[] {
   )
 }
 
-/** Who watches all namespaces has all permissions in all of them, and may list the namespaces. */
+/** An operator that watches all namespaces gets all permissions in all of them and can list namespaces. */
 export function clusterRoles(generation: Generation): readonly PlainObject[] {
   const { csv } = generation
   const promoted = watchesAll(generation) ? csv.permissions.map(withNamespaces) : []
@@ -56,7 +55,7 @@ function roleAndBinding(
   ]
 }
 
-/** The permission with its fields in the order of OLM's types, which the hash is made of. */
+/** Uses the field order of OLM's types, which the hash depends on. */
 function hashed(entry: JsonObject): Json {
   const { serviceAccountName = '', rules = null } = entry
   if (!Array.isArray(rules)) return { serviceAccountName, rules: null }

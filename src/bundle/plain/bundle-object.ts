@@ -12,7 +12,6 @@ import type { Location } from '../../findings/finding.ts'
 import { filesIn, type BundleFiles } from '../bundle-files.ts'
 import type { Path } from '../bundle-places.ts'
 
-/** An object, and where it stands. */
 export interface BundleObject {
   readonly file: string
   readonly apiVersion: string
@@ -57,7 +56,6 @@ export const readBundleObjects = oncePer((files: BundleFiles): BundleObjects => 
   return { objects, unreadable }
 })
 
-/** Where a path in an object stands in its file. */
 export function objectPlaces(files: BundleFiles): (object: BundleObject, path: Path) => Location {
   const locators = new Map<string, (path: Path) => Omit<Location, 'file'>>()
   return ({ file, document: { start, end }, path: before }, path) => {
@@ -99,7 +97,7 @@ function jsonAt(text: string, at: number): { readonly value: Value; readonly end
   }
 }
 
-/** The objects of a document: itself, or the items of a list. Lists in lists are what they are. */
+/** The object itself, or the items of a list. Doesn't unpack nested lists. */
 function* objectsIn(file: string, { value, start, end }: Document): Generator<BundleObject> {
   if (value.kind === 'null') return
   if (value.kind !== 'map') throw new Unreadable('one of its documents is no object')

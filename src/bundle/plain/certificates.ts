@@ -4,7 +4,7 @@ import { generated, type Generation } from './generation.ts'
 import { nameOf } from './object-name.ts'
 import type { JsonObject, PlainObject } from './rendering.ts'
 
-/** OLM v0's names, which OLM v1 keeps. */
+/** OLM v1 keeps OLM v0's names. */
 export function serviceNameOf(deployment: string): string {
   return nameOf(deployment.replaceAll('.', '-'), 'service')
 }
@@ -43,7 +43,7 @@ function annotated(object: PlainObject, annotations: JsonObject): PlainObject {
   return { ...object, manifest: { ...object.manifest, metadata: { ...metadata, annotations: all } } }
 }
 
-/** cert-manager's objects: one issuer and one certificate for each deployment. Their order is nowhere defined: by name. */
+/** One issuer and one certificate for each deployment, sorted by name, because OLM defines no order. */
 export function certificates(generation: Generation): readonly PlainObject[] {
   const { csv, installNamespace: namespace } = generation
   if (generation.certificates !== 'cert-manager') return []
@@ -70,7 +70,7 @@ export function certificates(generation: Generation): readonly PlainObject[] {
             usages: ['server auth'],
             dnsNames: [host, `${host}.svc`, `${host}.svc.cluster.local`],
             issuerRef: { name: issuer },
-            // Two years, and anew a day before: OLM v0's times.
+            // OLM v0's times: two years, renewed a day before.
             duration: '17520h0m0s',
             renewBefore: '24h0m0s',
           },

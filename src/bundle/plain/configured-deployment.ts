@@ -1,4 +1,4 @@
-// What the one who installs sets for all deployments: OLM v1's deploymentConfig, which follows a Subscription's config.
+// Applies OLM v1's deploymentConfig, which follows a Subscription's config, to all deployments.
 import { at, listOf, objectOf, textOf } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { DeploymentConfig, JsonObject, PlainObject } from './rendering.ts'
@@ -54,7 +54,7 @@ function overridden(list: Json | undefined, entries: readonly JsonObject[]): rea
   return result
 }
 
-/** An entry joins unless the same is there. */
+/** Skips entries that are already present. */
 function joined(list: Json | undefined, entries: readonly JsonObject[]): readonly Json[] {
   const result = [...listOf(list)]
   for (const entry of entries)
@@ -65,7 +65,9 @@ function joined(list: Json | undefined, entries: readonly JsonObject[]): readonl
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-/** An affinity with nothing in it erases all; a part with nothing in it erases that part; other parts replace theirs. */
+/**
+ * An affinity with nothing in it erases all; a part with nothing in it erases that part; other parts replace theirs.
+ */
 function mergedAffinity(before: JsonObject, affinity: JsonObject): JsonObject {
   const result: Record<string, Json> = { ...before }
   const parts = ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].filter((part) => isThere(affinity[part]))

@@ -1,4 +1,3 @@
-// What the renderer asks of a ClusterServiceVersion, by the names that OLM has for it.
 import { at, listOf, objectOf, textOf } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { JsonObject, PlainObject } from './rendering.ts'
@@ -9,7 +8,7 @@ export interface Webhook {
   readonly type: string
   readonly name: string
   readonly deployment: string
-  /** 0 where none is given: what a Go type without a value has. */
+  /** 0 if absent, as in Go. */
   readonly port: number
   readonly conversionCrds: readonly string[]
   readonly rules: readonly Json[]
@@ -23,13 +22,12 @@ export interface Deployment {
 }
 
 export interface Permission {
-  /** `default` where none is named. */
+  /** Defaults to `default`. */
   readonly account: string
   readonly entry: JsonObject
   readonly rules: readonly Json[]
 }
 
-/** A ClusterServiceVersion that went through its type. */
 export interface CsvView {
   readonly name: string
   readonly file: string
@@ -40,7 +38,6 @@ export interface CsvView {
   readonly webhooks: readonly Webhook[]
   readonly ownedCrds: readonly string[]
   readonly ownsServices: boolean
-  /** Supported install modes, sorted, each once. */
   readonly modes: readonly string[]
 }
 

@@ -1,4 +1,3 @@
-// What every generator of objects is given, and how one is made.
 import type { CsvView } from './csv-view.ts'
 import type { RegistryV1 } from './registry-v1.ts'
 import type { CertificateProvider, DeploymentConfig, JsonObject, PlainObject } from './rendering.ts'
@@ -13,7 +12,6 @@ export interface Generation {
   readonly deploymentConfig: DeploymentConfig | undefined
 }
 
-/** An object that is made of the ClusterServiceVersion. */
 export function generated(
   { csv }: Generation,
   [apiVersion, kind]: readonly [apiVersion: string, kind: string],

@@ -1,5 +1,5 @@
-// What OLM v1 refuses to render (operator-controller, rukpak/render/registryv1/validators), every reason in its words and
-// in its order.
+// Why OLM v1 refuses to render a bundle (operator-controller, rukpak/render/registryv1/validators), in its words and
+// order.
 import { at, listOf, textOf } from '../fields.ts'
 import type { Path } from '../bundle-places.ts'
 import type { CsvView, Webhook } from './csv-view.ts'
@@ -9,7 +9,6 @@ import { isPutIntoNamespace } from './supported-kinds.ts'
 
 type Check = (csv: CsvView, bundle: RegistryV1) => Iterable<RenderRefusal>
 
-/** The reasons why OLM v1 does not render the bundle; none where it does. */
 export function refuseBundle(csv: CsvView, bundle: RegistryV1): readonly RenderRefusal[] {
   return checks.flatMap((check) => [...check(csv, bundle)])
 }

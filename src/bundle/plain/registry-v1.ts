@@ -22,7 +22,6 @@ export interface RegistryV1 {
   readonly packageName: string
   readonly csv: PlainObject
   readonly crds: readonly PlainObject[]
-  /** Everything else, as it stands in its file. */
   readonly others: readonly PlainObject[]
 }
 
@@ -34,7 +33,7 @@ const annotationsFile = 'metadata/annotations.yaml'
 const propertiesFile = 'metadata/properties.yaml'
 const definitionType = 'apiextensions.v1.CustomResourceDefinition'
 
-/** Reads the bundle. Every reason to give up is told, not only the one that OLM meets first. */
+/** Reports every reason to refuse the bundle; OLM reports only the first. */
 export const loadRegistryV1 = oncePer((files: BundleFiles): LoadedRegistryV1 => {
   const refusals: RenderRefusal[] = []
   const packageName = packageNameIn(files, refusals)
@@ -50,7 +49,7 @@ export const loadRegistryV1 = oncePer((files: BundleFiles): LoadedRegistryV1 => 
   const crds: PlainObject[] = []
   const others: PlainObject[] = []
   for (const object of objects)
-    // Of several the last one stays.
+    // The last one counts.
     if (object.kind === 'ClusterServiceVersion') csv = typed(object, csvType, refusals)
     else if (object.kind === 'CustomResourceDefinition') crds.push(typed(object, definitionType, refusals))
     else others.push(plainObject(object, dataOf(object.tree) as JsonObject))
@@ -99,7 +98,6 @@ function refuseDirectories(files: BundleFiles, refusals: RenderRefusal[]): void 
   }
 }
 
-/** The object in one of OLM's own types. */
 function typed(object: BundleObject, type: WrittenType, refusals: RenderRefusal[]): PlainObject {
   const { value, misfits } = fitInto(type, object.tree)
   for (const { kind, path, wanted, found } of misfits)
@@ -186,7 +184,7 @@ function withProperties(csv: PlainObject, files: BundleFiles, refusals: RenderRe
   }
 }
 
-/** Go writes a list that was never made as null. */
+/** Go writes a nil list as null. */
 function propertiesText(texts: readonly string[]): string {
   return texts.length === 0 ? 'null' : `[${texts.join(',')}]`
 }

@@ -1,4 +1,3 @@
-// What a bundle becomes when it is installed: the objects that would be created, and why there are none.
 import type { Finding } from '../../findings/finding.ts'
 import type { Json } from '../../go/json/json.ts'
 import type { BundleFormat } from '../bundle-files.ts'
@@ -15,7 +14,6 @@ export interface RenderOptions {
   readonly watchNamespaces?: readonly string[]
   /** `cert-manager` where nothing is said; `none` for a cluster without any. */
   readonly certificates?: CertificateProvider | 'none'
-  /** What the one who installs sets for all deployments, as a Subscription's config. */
   readonly deploymentConfig?: DeploymentConfig
 }
 
@@ -32,22 +30,18 @@ export interface DeploymentConfig {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** One object that would be created. */
 export interface PlainObject {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
   /** Absent where the object has none: it belongs to the cluster, or to whatever namespace it is applied in. */
   readonly namespace?: string
-  /** The whole object, as it would be applied. */
   readonly manifest: JsonObject
   /** The bundle's file that it comes from: the ClusterServiceVersion's for what is made of that. */
   readonly file: string
 }
 
-/** Why OLM v1 does not install the bundle. */
 export interface RenderRefusal {
-  /** In OLM v1's words. */
   readonly message: string
   readonly at?: { readonly file: string; readonly path: Path }
   /** The rule that tells of the same when the bundle is validated; absent where only installing it brings it up. */
@@ -61,7 +55,6 @@ export interface Rendering {
   readonly format?: BundleFormat
   /** In the order in which the renderer makes them. Empty where there is a refusal. */
   readonly objects: readonly PlainObject[]
-  /** Empty where the bundle renders. */
   readonly refusals: readonly RenderRefusal[]
   /** The refusals of which no rule of `validateBundle` tells, without those that are about the options. */
   readonly findings: readonly Finding[]

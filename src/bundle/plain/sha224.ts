@@ -1,5 +1,4 @@
-// SHA-224 (FIPS 180-4), for the names that OLM makes of hashes. Pure floors have no platform to ask; this is no place for
-// secrets.
+// SHA-224 (FIPS 180-4) for OLM's generated names. Not for secrets.
 
 const initial = [
   0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
@@ -28,7 +27,7 @@ function cubeRootFraction(prime: number): number {
   return Number(low & 0xffffffffn)
 }
 
-/** The hash as hexadecimal digits. */
+/** Returns hexadecimal digits. */
 export function sha224(bytes: Uint8Array): string {
   const state = Uint32Array.from(initial)
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)

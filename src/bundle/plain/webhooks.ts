@@ -1,4 +1,3 @@
-// The webhooks of a ClusterServiceVersion: their configurations, what they convert, and the services they are reached by.
 import { at, objectOf } from '../fields.ts'
 import type { Json } from '../../go/json/json.ts'
 import { serviceNameOf, withAuthority, withServingCertificate } from './certificates.ts'
@@ -6,7 +5,6 @@ import type { Webhook, WebhookType } from './csv-view.ts'
 import { generated, type Generation } from './generation.ts'
 import type { JsonObject, PlainObject, RenderRefusal } from './rendering.ts'
 
-/** The fields that a configuration takes over as they are. */
 const taken = [
   'rules',
   'failurePolicy',
@@ -66,7 +64,7 @@ function selectorOf(namespaces: readonly string[]): JsonObject {
   return { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: namespaces }] }
 }
 
-/** The CRDs of the bundle, those with a conversion webhook told where it is. */
+/** The bundle's CRDs, with their conversion webhooks configured. */
 export function definitions(generation: Generation): readonly (PlainObject | RenderRefusal)[] {
   const converters = new Map<string, Webhook>()
   for (const webhook of generation.csv.webhooks)

@@ -1,11 +1,9 @@
-// A catalog's blob beside the bundle image that it names: where they say different things. What catalogs may render
-// in several ways (`olm.csv.metadata`, `olm.bundle.object`) is left out.
+// Differences between a catalog's blob and its bundle image, except for `olm.csv.metadata` and `olm.bundle.object`.
 import type { Json } from '../../go/json/json.ts'
 import { sortedByBytes } from '../../go/text.ts'
 import { canonicalText } from '../../go/json/canonical-text.ts'
 import { bulkyProperties } from '../../catalog/template/drift.ts'
 
-/** What an `olm.bundle` blob says, from a catalog or rendered from an image. */
 export interface BundleStatement {
   readonly name: string
   readonly package: string

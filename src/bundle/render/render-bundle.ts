@@ -11,7 +11,6 @@ export interface OlmBundle {
   readonly package: string
   readonly image: string
   readonly properties: readonly { readonly type: string; readonly value: Json }[]
-  /** Absent when there is none. */
   readonly relatedImages?: readonly RelatedImage[]
 }
 
@@ -22,7 +21,7 @@ export interface RenderOptions {
 
 /** `image` is the reference as it will stand in the catalog; '' for a bundle that has none. */
 export function renderBundle(bundle: RegistryBundle, image: string, options: RenderOptions = {}): OlmBundle {
-  // opm leaves a bundle without an image as it is.
+  // opm doesn't migrate a bundle without an image.
   const isMigrated = options.csvMetadata === true && image !== ''
   const bulky = isMigrated
     ? [{ type: 'olm.csv.metadata', value: readCsvMetadata(bundle.csv.tree).metadata }]
@@ -41,7 +40,7 @@ export function renderBundle(bundle: RegistryBundle, image: string, options: Ren
   }
 }
 
-/** Why opm would give up migrating the bundle, in its words; undefined where it would not. */
+/** Returns opm's error if it can't migrate the bundle. */
 export function migrationProblem(bundle: RegistryBundle, image: string): string | undefined {
   if (image === '') return undefined
   const { problem } = readCsvMetadata(bundle.csv.tree)

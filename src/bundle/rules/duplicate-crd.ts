@@ -22,7 +22,7 @@ export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>
       for (const { group, version, kind } of definedApis([crd])) {
         const api = `${group}/${version} ${kind}`
         const first = seen.get(api)
-        // One file's two versions of one name are another rule's matter.
+        // Another rule covers several versions in one file.
         if (first !== undefined && first !== crd.file) yield { file: crd.file, data: { api, first } }
         seen.set(api, first ?? crd.file)
       }

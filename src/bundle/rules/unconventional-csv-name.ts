@@ -22,7 +22,7 @@ export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
     fix: 'Name it so: foo-operator.v1.2.3.',
   }),
   *find({ csv }) {
-    // Names with a release have a convention of their own, and a rule.
+    // Another rule covers names with a release.
     if (textOf(at(csv.data, 'spec', 'release')) !== '') return
     const [version = ''] = versionAtEnd.exec(csv.name) ?? []
     if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)

@@ -1,4 +1,3 @@
-// A value as text that is the same for the same value: keys in order, no space.
 import type { Json } from '../../go/json/json.ts'
 
 export function canonicalJson(value: Json): string {

@@ -1,5 +1,4 @@
-// The CRDs of one bundle after those of another: what OLM v1 refuses to upgrade (its preflight crdupgradesafety), and
-// what is lost without a word.
+// Compares the CRDs of two bundles: what OLM v1 refuses (its preflight crdupgradesafety), and what is lost silently.
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { BundleFiles } from '../bundle-files.ts'
@@ -11,25 +10,21 @@ import type { PlainObject } from '../plain/rendering.ts'
 import { unsafeCrdUpgrade } from '../rules/unsafe-crd-upgrade.ts'
 import { compareCrds } from './compare-crds.ts'
 
-/**
- * What an upgrade from one bundle to the other would break; places are in `after`. A bundle that OLM v1 cannot read has
- * nothing to compare: `renderPlain` tells why.
- */
+/** Places are in `after`. Finds nothing in a bundle that OLM v1 can't read; `renderPlain` reports why. */
 export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readonly Finding[] {
   const [old, now] = [crdsOf(before), crdsOf(after)]
   return old && now ? compareCrdsOfBundles(old, now, bundlePlaces(after)) : []
 }
 
-/** A CRD of a bundle, as far as upgrades look at it. */
 export type BundledCrd = Pick<PlainObject, 'name' | 'file' | 'manifest'>
 
-/** Undefined for what OLM v1 cannot read. */
+/** Undefined if OLM v1 can't read the bundle. */
 export function crdsOf(files: BundleFiles): readonly BundledCrd[] | undefined {
   const { bundle } = loadRegistryV1(files)
   return bundle && definitionsOf(bundle)
 }
 
-/** The same as `checkCrdUpgrade` of CRDs that were read before. Without `placeOf` nothing has a place. */
+/** `checkCrdUpgrade` for CRDs that are already read. Without `placeOf`, findings have no place. */
 export function compareCrdsOfBundles(
   old: readonly BundledCrd[],
   now: readonly BundledCrd[],
@@ -60,7 +55,7 @@ export function compareCrdsOfBundles(
     .sort(compareFindings)
 }
 
-/** With the conversion that the ClusterServiceVersion gives them. */
+/** Includes the conversion that the ClusterServiceVersion defines. */
 function definitionsOf(bundle: RegistryV1): readonly PlainObject[] {
   const converted = new Set(
     viewCsv(bundle.csv).webhooks.flatMap(({ type, conversionCrds }) =>
@@ -74,14 +69,14 @@ function definitionsOf(bundle: RegistryV1): readonly PlainObject[] {
   })
 }
 
-/** Where the old bundle was installed, objects lie in the version that it stores. */
+/** Installing the old bundle stores objects in its storage version. */
 function storedIn(crd: JsonObject): readonly string[] {
   return listOf(at(crd, 'spec', 'versions'))
     .filter((version) => at(version, 'storage') === true)
     .map((version) => textOf(at(version, 'name')))
 }
 
-/** OLM v1 lets these pass: nothing of theirs is stored, but clients still ask for them. */
+/** OLM v1 accepts these because no objects are stored in them, but clients may still use them. */
 function* unservedVersions(
   before: JsonObject,
   after: JsonObject,

@@ -1,4 +1,4 @@
-// A CustomResourceDefinition before and after an upgrade, as OLM v1's preflight compares them (crdify).
+// Compares two versions of a CustomResourceDefinition as OLM v1's preflight does (crdify).
 import { at, listOf, textOf, type JsonObject } from '../fields.ts'
 import type { Path } from '../bundle-places.ts'
 import { canonicalJson } from './canonical-json.ts'
@@ -6,13 +6,11 @@ import { compareProperties } from './compare-properties.ts'
 import { flattened, schemaOf, type FlatSchema } from './flat-schema.ts'
 
 export interface CrdProblem {
-  /** In OLM v1's words. */
   readonly message: string
-  /** In the new definition. */
   readonly path: Path
 }
 
-/** What OLM v1 refuses an upgrade for; none where it goes through. `stored` are the versions in which objects lie there. */
+/** Why OLM v1 refuses the upgrade. `stored`: versions in which objects are stored. */
 export function compareCrds(
   before: JsonObject,
   after: JsonObject,
@@ -36,7 +34,7 @@ interface Version {
   readonly schema: FlatSchema
 }
 
-/** The first of a name counts. */
+/** The first of each name counts. */
 function versionsOf(crd: JsonObject): ReadonlyMap<string, Version> {
   const versions = new Map<string, Version>()
   for (const [index, version] of listOf(at(crd, 'spec', 'versions')).entries()) {
@@ -109,7 +107,7 @@ function problemOf(
   }
 }
 
-/** Versions that are served beside one another hold the same objects, unless a webhook converts them. */
+/** Served versions hold the same objects, unless a webhook converts them. */
 function* compareServed(before: JsonObject, after: JsonObject): Generator<CrdProblem> {
   if (at(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
   const known = new Set([...servedPairs(before)].map(({ key }) => key))
@@ -128,7 +126,7 @@ function* servedPairs(crd: JsonObject): Generator<CrdProblem & { readonly key: s
       }
 }
 
-/** Kubernetes' order of versions: v1 above v1beta1 above v1alpha1, and what is none of these below, backwards. */
+/** Kubernetes' version order: v1 above v1beta1 above v1alpha1, then other names in reverse order. */
 export function compareKubeVersions(a: string, b: string): number {
   const [first, second] = [kubeVersion(a), kubeVersion(b)]
   if (!first && !second) return a < b ? 1 : a > b ? -1 : 0

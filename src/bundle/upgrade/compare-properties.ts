@@ -1,5 +1,5 @@
-// One property of a CRD's schema before and after: what makes objects that were valid invalid, or means something else.
-// crdify's comparisons as OLM v1 sets them: descriptions may change, values may join an enum; the rest is a break.
+// crdify's comparisons of one schema property as OLM v1 configures them: descriptions can change and enums can grow;
+// everything else breaks compatibility.
 import { goFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
 import { quote } from '../../go/text.ts'
@@ -7,10 +7,10 @@ import { listOf, objectOf, textOf, type JsonObject } from '../fields.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 export interface PropertyProblem {
-  /** crdify's name of the comparison. */
+  /** crdify's name. */
   readonly name: string
   readonly message: string
-  /** Tells it from another problem of the same words: what the words leave out. */
+  /** Distinguishes problems with the same message. */
   readonly detail?: string
 }
 
@@ -59,10 +59,9 @@ const table: Readonly<Record<string, Comparison>> = {
   },
 }
 
-/** Looked at, or of no weight at this level. */
 const handled = new Set([...Object.keys(table), 'description'])
 
-/** What changed for the worse; a change that no comparison knows counts as one. */
+/** Unknown changes count as breaking. */
 export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
   const problems = Object.entries(table).flatMap(([name, compare]): PropertyProblem[] => {
     const message = compare(before, after)
@@ -89,7 +88,7 @@ function otherFields(schema: JsonObject): JsonObject {
   )
 }
 
-/** Flags that are off where they are absent. Of others, Go tells off from absent. */
+/** Flags whose absence means false; for others, Go distinguishes false from absent. */
 const flags = new Set([
   'exclusiveMaximum',
   'exclusiveMinimum',
@@ -108,7 +107,7 @@ function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record
     (field: string): Comparison =>
     (before, after) => {
       const [old, now] = [before[field], after[field]]
-      // The bounds of numbers are floats, and lengths are not.
+      // Numeric bounds are floats, lengths are integers.
       const text = field === `${kind}imum` ? goFloat : String
       if (typeof now !== 'number') return undefined
       if (typeof old !== 'number')
@@ -124,7 +123,6 @@ function changedText(what: string, before: Json | undefined, after: Json | undef
   return old === now ? undefined : `${what} : ${quote(old)} -> ${quote(now)}`
 }
 
-/** As Go keeps it. */
 function goText(value: Json): string {
   return canonicalJson(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -138,7 +136,7 @@ function enumOf(schema: JsonObject): readonly string[] {
 
 const prose = new Set(['description', 'title', 'example', 'externalDocs'])
 
-/** Without what is only prose. */
+/** Ignores descriptions. */
 function alternativesOf(schema: JsonObject): readonly string[] {
   return listOf(schema['oneOf']).map((one) =>
     canonicalJson(Object.fromEntries(Object.entries(objectOf(one)).filter(([field]) => !prose.has(field)))),

@@ -1,19 +1,17 @@
-// A CRD's schema as a table of its properties, as crdify lays it out: each without the ones below it.
+// Flattens a CRD's schema to a table of properties, as crdify does.
 import type { Json } from '../../go/json/json.ts'
 import { at, listOf, objectOf, type JsonObject } from '../fields.ts'
 import type { Path } from '../bundle-places.ts'
 
 export interface FlatProperty {
-  /** Without `properties` and `items`. */
   readonly schema: JsonObject
-  /** From the schema's root. */
   readonly path: Path
 }
 
-/** `^.spec.size` to what stands there. */
+/** Keys are for example `^.spec.size`. */
 export type FlatSchema = ReadonlyMap<string, FlatProperty>
 
-/** Deeper than any schema; documents come from strangers. */
+/** Deeper than any schema; documents are untrusted. */
 const maxDepth = 100
 
 export function flattened(root: Json | undefined): FlatSchema {
@@ -44,7 +42,6 @@ export function flattened(root: Json | undefined): FlatSchema {
   return flat
 }
 
-/** The schema of a version. */
 export function schemaOf(version: Json | undefined): Json | undefined {
   return at(version, 'schema', 'openAPIV3Schema')
 }

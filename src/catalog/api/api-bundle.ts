@@ -1,4 +1,4 @@
-// How opm makes an `api.Bundle` of a catalog's blobs: the bundle's own, its line in the channel, and its package's.
+// Builds an `api.Bundle` from the blobs of a catalog.
 import { joinedParts, type JsonParts } from '../../go/json/json-parts.ts'
 import type { ApiBundle } from './api-types.ts'
 import type { BundleContent } from './bundle-content.ts'
@@ -7,11 +7,11 @@ import { stubCsv } from './stub-csv.ts'
 
 export interface Manifests {
   readonly objects: readonly JsonParts[]
-  /** The ClusterServiceVersion: one of the objects, unless it is made up beside others. */
+  /** One of the objects, unless it was derived from `olm.csv.metadata`. */
   readonly csv?: JsonParts
 }
 
-/** Those that the bundle's blob holds, or the one that opm makes of its olm.csv.metadata. The same in every channel. */
+/** The blob's own manifests, or the ones that opm derives from `olm.csv.metadata`. The same in every channel. */
 export function manifestsOf(content: BundleContent, of: IndexedPackage): Manifests {
   const objects = content.objects.map((json): JsonParts => [json])
   const csv = objects[content.csv] ?? stubCsv(content, of)
@@ -19,7 +19,6 @@ export function manifestsOf(content: BundleContent, of: IndexedPackage): Manifes
   return { csv, objects: objects.length === 0 ? [csv] : objects }
 }
 
-/** The bundle as opm serves it in that channel. */
 export function apiBundle(content: BundleContent, of: IndexedPackage, line: IndexedBundle): ApiBundle {
   const { csv, objects } = manifestsOf(content, of)
   return {

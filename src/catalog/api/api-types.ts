@@ -1,12 +1,11 @@
-// A bundle in a channel as OLM's gRPC API knows it (`api.Bundle`). Pure data under the names of the protocol.
+// A bundle in a channel, with the field names of OLM's gRPC API (`api.Bundle`).
 
 export interface ApiBundle {
   readonly csvName: string
   readonly packageName: string
   readonly channelName: string
-  /** The ClusterServiceVersion as JSON; empty where the catalog holds none. */
+  /** JSON; empty if the catalog has no ClusterServiceVersion. */
   readonly csvJson: string
-  /** The manifests as JSON. */
   readonly object: readonly string[]
   readonly bundlePath: string
   readonly providedApis: readonly GroupVersionKind[]
@@ -26,7 +25,7 @@ export interface GroupVersionKind {
   readonly kind: string
 }
 
-/** A property or a dependency; its value is JSON as text. */
+/** `value` is JSON text. */
 export interface TypedValue {
   readonly type: string
   readonly value: string

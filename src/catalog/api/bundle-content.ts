@@ -1,6 +1,5 @@
-// What OLM's registry API takes from an olm.bundle blob, whatever channel the bundle is in: properties as JSON texts, what
-// they say it provides and needs, and its manifests. Reads blobs that opm accepts; what opm refuses only when it makes its
-// cache is thrown as a NotServed.
+// The channel-independent part of a bundle in OLM's registry API. Reads blobs that opm accepts; throws NotServed for
+// what opm refuses only when it builds its cache.
 import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { jsonText } from '../../go/json/json-text.ts'
@@ -25,20 +24,20 @@ export interface BundleContent {
   readonly providedApis: readonly GroupVersionKind[]
   readonly requiredApis: readonly GroupVersionKind[]
   readonly dependencies: readonly TypedValue[]
-  /** Without the bulky ones, which clients would copy into annotations. */
+  /** Without the bulky properties, which clients would copy into annotations. */
   readonly properties: readonly TypedValue[]
-  /** Every olm.bundle.object as JSON. A text that is not well-formed had bytes that are no UTF-8 (`brokenByte`). */
+  /** Every olm.bundle.object as JSON. A text that isn't well-formed came from invalid UTF-8 (`brokenByte`). */
   readonly objects: readonly string[]
-  /** Where the ClusterServiceVersion is among them: the first one; -1 where none is. */
+  /** Index of the first ClusterServiceVersion in `objects`, or -1. */
   readonly csv: number
-  /** The only olm.csv.metadata, where there is one. */
+  /** Only set if the bundle has exactly one olm.csv.metadata. */
   readonly csvMetadata?: Decoded
 }
 
-/** Why opm serves no catalog that has the blob, in its words where it has some. */
+/** Why opm can't serve the catalog, in opm's words where possible. */
 export class NotServed extends Error {}
 
-/** opm goes package by package, and says in which it failed. */
+/** opm works package by package and names the failing one. */
 export function problemInPackage(name: string, problem: string): string {
   return `build package index: process package ${quote(name)}: ${problem}`
 }
@@ -46,7 +45,7 @@ export function problemInPackage(name: string, problem: string): string {
 const bulky: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 const csvKind = 'ClusterServiceVersion'
 
-/** Aliases can make a short text into an endless one, and V8 has no text of more than eight times that. */
+/** Aliases can expand without limit; V8's longest string is eight times this. */
 const longestJson = 1 << 26
 
 interface Property {
@@ -100,7 +99,7 @@ function groupVersionKind(property: Property): GroupVersionKind {
   return { group: textOf(gvk, 'group'), version: textOf(gvk, 'version'), kind: textOf(gvk, 'kind') }
 }
 
-/** The older form of a requirement: the type of what is needed, and a package's range where its version stands. */
+/** The older form of a requirement. */
 function dependency(property: Property): TypedValue[] {
   if (property.type === 'olm.gvk.required') return [{ type: 'olm.gvk', value: wholeBlobText(property.value) }]
   if (property.type !== 'olm.package.required') return []
@@ -112,12 +111,12 @@ function dependency(property: Property): TypedValue[] {
 
 const noText = { kind: 'string', start: 0, end: 0, quoted: true } as const
 
-/** A value as opm keeps it in a blob: keys by their bytes, HTML as it is, numbers as floats. */
+/** The JSON that opm stores for a blob: keys sorted by bytes, HTML unescaped, numbers as floats. */
 export function wholeBlobText(value: Value): string {
   return whole(value, { escapeHtml: false, exactNumbers: false })
 }
 
-/** A value as Go writes it once more into other JSON. */
+/** The JSON that Go writes when it embeds the value in other JSON. */
 export function wholeRawText(value: Value): string {
   return whole(value, { escapeHtml: true, exactNumbers: false })
 }
@@ -143,7 +142,7 @@ function readObjects(properties: readonly Property[]): Pick<BundleContent, 'obje
   return { objects, csv }
 }
 
-/** What begins with a brace is taken as it is, be it JSON or not; all else is YAML. */
+/** opm takes anything that starts with a brace as is, valid JSON or not, and reads the rest as YAML. */
 function objectJson(data: Uint8Array): string {
   const text = decodeLikeGo(data, brokenByte)
   if (trimLeadingSpace(text).startsWith('{')) return text
@@ -152,7 +151,7 @@ function objectJson(data: Uint8Array): string {
   return whole(manifest.value ?? nothing, { escapeHtml: true, exactNumbers: true })
 }
 
-/** opm reads the texts as YAML once more: not all JSON is YAML, and braces around what is no JSON may be. */
+/** opm parses the texts as YAML here: some JSON isn't YAML, and some text in braces isn't JSON. */
 function isCsv(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
   if (kind === csvKind && isPlainJson(object)) return true
@@ -161,14 +160,11 @@ function isCsv(object: string, kind: string): boolean {
   return found?.kind === 'string' && found.value === csvKind
 }
 
-/**
- * JSON that YAML may read otherwise, or not at all: tabs, characters and halves of pairs that it refuses, keys that are
- * merged, long (beyond 1024 bytes), or on another line than their colon.
- */
+/** JSON that YAML may read differently or reject: tabs, special characters, merge keys, keys beyond 1024 bytes. */
 const perhapsNoYaml =
   /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"\s*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
 
-/** What it surely is to a reader of YAML too: far cheaper to see than by reading it. */
+/** True for JSON that is certainly YAML too; far cheaper than parsing it. */
 function isPlainJson(object: string): boolean {
   if (perhapsNoYaml.test(object)) return false
   try {

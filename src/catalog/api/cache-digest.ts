@@ -1,13 +1,13 @@
-// The digest by which opm knows that a cache belongs to a catalog (opm v1.73, pkg/cache/tar.go): one hash over an archive of the
-// catalog's directory and one of the cache's, permissions included.
+// The digest that ties a cache to its catalog: one hash over an archive of the catalog directory and one of the cache,
+// permissions included (opm v1.73, pkg/cache/tar.go).
 import { Fnv64a } from '../../go/fnv.ts'
 import { forEachPiece } from '../../go/tar/pieces.ts'
 import { endOfTar, tarTree, type TreeFile, type TreeModes } from '../../go/tar/tar-tree.ts'
 
-/** What opm gives the files of a cache. */
+/** The permissions that opm gives cache files. */
 export const cacheModes: TreeModes = { directory: 0o750, file: 0o640 }
 
-/** Sixteen hexadecimal digits. `catalog` are all files of the directory, those that opm ignores too. */
+/** Returns 16 hexadecimal digits. `catalog` has all files of the directory, ignored ones included. */
 export function cacheDigest(
   catalog: readonly TreeFile[],
   modes: TreeModes,

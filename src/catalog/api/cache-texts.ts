@@ -1,4 +1,4 @@
-// The package index and bundles as the JSON that opm keeps in its cache, byte for byte.
+// The JSON in opm's cache, byte for byte.
 import type { JsonParts } from '../../go/json/json-parts.ts'
 import {
   marshalList,
@@ -66,10 +66,10 @@ function inIndex(deprecation: Deprecation | undefined): string | undefined {
   return deprecation && marshalObject([['message', marshalString(deprecation.message)]])
 }
 
-/** What stands in an object: JSON, or a piece of it; undefined is a field that `omitempty` leaves out. */
+/** An undefined value is a field that `omitempty` drops. */
 type Field = readonly [name: string, json: string | Piece | undefined]
 
-/** `PACKAGE_CHANNEL_BUNDLE.json` for any channel that the bundle is in: all but its line there is written once. */
+/** `PACKAGE_CHANNEL_BUNDLE.json`. Everything that is the same in all channels is written once. */
 export function bundlePieces(
   content: BundleContent,
   of: IndexedPackage,
@@ -88,7 +88,7 @@ export function bundlePieces(
   ]
   const dependencies = unlessNone(content.dependencies.map(typedValue))
   const properties = content.properties.map(typedValue)
-  // A piece of its own: the same in all channels, and longer than the rest.
+  // A separate piece, because it is the same in all channels and longer than the rest.
   const propertiesPiece = properties.length === 0 ? undefined : encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
     objectPieces([
@@ -105,7 +105,7 @@ export function bundlePieces(
     ])
 }
 
-/** A CSV that is one of the objects is the same pieces in both places. */
+/** A CSV that is one of the objects uses the same pieces in both places. */
 function manifestFields({ csv, objects }: Manifests, shared: SharedPieces): readonly Field[] {
   const quoted = new Map<JsonParts, Pieces>()
   const quotedOf = (json: JsonParts): Pieces => {

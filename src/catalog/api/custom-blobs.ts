@@ -1,9 +1,9 @@
-// Blobs of schemas that opm does not know, which it keeps for those who ask for them by schema and package.
+// Blobs of schemas that opm doesn't know, which it serves by schema and package.
 import { quote } from '../../go/text.ts'
 
 const component = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
-/** opm keeps them under names that are safe in paths, and serves no catalog with others. Undefined where they are. */
+/** opm uses these names in paths and refuses unsafe ones. Returns undefined if they are safe. */
 export function customProblem(custom: {
   readonly schema: string
   readonly package: string
@@ -14,7 +14,7 @@ export function customProblem(custom: {
   return found && `invalid custom schema meta: ${found}`
 }
 
-/** Why a text is no part of a custom blob's key, in opm's words. */
+/** Returns opm's error for an unsafe key component. */
 export function componentProblem(field: string, text: string): string | undefined {
   if (text === '') return `invalid ${field}: must not be empty`
   return component.test(text) ? undefined : `invalid ${field} ${quote(text)}: must match ${component.source}`

@@ -1,6 +1,4 @@
-// What OLM's registry API takes from the blobs that say how a package is shipped: olm.package, olm.channel and
-// olm.deprecations. More than their facts: the icon itself, and whether a list that holds nothing was written at all. Reads
-// blobs that opm accepts; judges nothing.
+// What OLM's registry API needs from olm.package, olm.channel and olm.deprecations beyond their facts.
 import { encodeBase64 } from '../../go/base64.ts'
 import { decode, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
@@ -22,7 +20,7 @@ export interface PackageBlob {
 }
 
 export interface Icon {
-  /** In base64; null where the icon has none, which Go writes in another way than no bytes. */
+  /** Base64; null if the icon has no data, which Go writes differently from empty data. */
   readonly data: string | null
   readonly mediaType: string
 }
@@ -34,7 +32,7 @@ export interface ChannelBlob {
     readonly name: string
     readonly replaces: string
     readonly skips: readonly string[]
-    /** Whether a list of them is written at all: Go writes one that is empty in another way. */
+    /** Go writes an absent list differently from an empty one. */
     readonly hasSkips: boolean
     readonly skipRange: string
   }[]
@@ -47,7 +45,7 @@ export interface DeprecationBlob {
   readonly message: string
 }
 
-/** Keeps what the blob says, and says whether it is of one of these schemas. */
+/** Returns false if the blob has another schema. */
 export function keepIndexBlob(into: IndexBlobs, { schema, value }: Pick<Meta, 'schema' | 'value'>): boolean {
   if (schema === 'olm.package') into.packages.push(readPackage(value))
   else if (schema === 'olm.channel') into.channels.push(readChannel(value))

@@ -1,11 +1,10 @@
-// The packages of a catalog as opm's server knows them: each channel's head, and the edges of each entry. opm keeps it
-// as `packages.json` in its cache. Made of a catalog that opm accepts.
+// `packages.json` in opm's cache: each channel's head and the edges of each entry. Expects a catalog that opm accepts.
 import { compareBytes } from '../../go/text.ts'
 import { upgradeGraph } from '../graph/upgrade-graph.ts'
 import type { Deprecation } from './api-types.ts'
 import type { ChannelBlob, Icon, IndexBlobs } from './index-blobs.ts'
 
-/** By name, in the order of their bytes; so are channels and bundles below. */
+/** Packages, channels and bundles are sorted by the bytes of their names. */
 export type PackageIndex = ReadonlyMap<string, IndexedPackage>
 
 export interface IndexedPackage {
@@ -24,14 +23,14 @@ export interface IndexedChannel {
   readonly deprecation?: Deprecation
 }
 
-/** A bundle in a channel. What opm does not keep in `packages.json`, its range and deprecation, it keeps with the bundle. */
+/** opm keeps a bundle's range and deprecation with the bundle, not in `packages.json`. */
 export interface IndexedBundle {
   readonly package: string
   readonly channel: string
   readonly name: string
   readonly replaces: string
   readonly skips: readonly string[]
-  /** Whether a list of them is written at all. */
+  /** Go writes an absent list differently from an empty one. */
   readonly hasSkips: boolean
   readonly skipRange: string
   readonly deprecation?: Deprecation

@@ -1,5 +1,5 @@
-// What OLM asks of a catalog, answered as opm's server answers: the same bundles and entries, the same words where there
-// are none. Where opm's order is that of a Go map, which is random, ours is that of names.
+// Answers OLM's catalog queries as opm's server does, errors included. Sorts by name where opm's order is that of a Go
+// map, which is random.
 import { compareBytes, quote } from '../../go/text.ts'
 import type { ApiBundle, Deprecation } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
@@ -12,7 +12,6 @@ export interface ApiPackage {
   readonly name: string
   readonly channels: readonly {
     readonly name: string
-    /** The channel's head. */
     readonly csvName: string
     readonly deprecation?: Deprecation
   }[]
@@ -27,7 +26,6 @@ export interface ApiChannelEntry {
   readonly replaces: string
 }
 
-/** What somebody wants provided. */
 export interface WantedApi {
   readonly group: string
   readonly version: string
@@ -63,7 +61,6 @@ export function getBundle(catalog: ServedCatalog, key: BundleKey): Answer<ApiBun
   return trimmed(catalog, key)
 }
 
-/** The channel's head. */
 export function getBundleForChannel(catalog: ServedCatalog, at: Omit<BundleKey, 'name'>): Answer<ApiBundle> {
   const channel = channelAt(catalog.index, at)
   return channel.ok ? trimmed(catalog, { ...at, name: channel.value.head }) : channel
@@ -76,14 +73,14 @@ export function getChannelEntriesThatReplace(
   const entries: ApiChannelEntry[] = []
   for (const bundle of allEntries(index)) {
     const { replaces } = bundle
-    // A bundle that skips the name several times is an entry several times, as opm has it.
+    // opm lists a bundle once for each time it skips the name.
     const times = (replaces === name ? 1 : 0) + skipsOther(bundle).filter((skip) => skip === name).length
     for (let time = 0; time < times; time++) entries.push(entryOf(bundle, replaces))
   }
   return entries.length > 0 ? answer(entries) : refused(`no channel entries found that replace ${name}`)
 }
 
-/** The bundle of `key.channel` that replaces or skips `key.name`; the first by name, where opm takes any. */
+/** The bundle that replaces or skips `key.name`; the first by name, where opm takes any. */
 export function getBundleThatReplaces(catalog: ServedCatalog, key: BundleKey): Answer<ApiBundle> {
   const parent = catalog.index.get(key.package)
   if (!parent) return refused(`package ${key.package} not found`)
@@ -108,7 +105,7 @@ export function getChannelEntriesThatProvide(
   return entries.length > 0 ? answer(entries) : noneProvides(api)
 }
 
-/** Channels' heads alone, and of what they skip only what their channel has. */
+/** Considers only channel heads, and only those of their skips that are in the channel. */
 export function getLatestChannelEntriesThatProvide(
   catalog: ServedCatalog,
   api: WantedApi,
@@ -122,7 +119,7 @@ export function getLatestChannelEntriesThatProvide(
   return entries.length > 0 ? answer(entries) : noneProvides(api)
 }
 
-/** The head of the default channel of the first package by name that provides it there. */
+/** The head of the default channel of the first package, by name, that provides the API there. */
 export function getDefaultBundleThatProvides(catalog: ServedCatalog, api: WantedApi): Answer<ApiBundle> {
   let isProvided = false
   for (const { parent, channel, head } of heads(catalog.index)) {
@@ -134,7 +131,7 @@ export function getDefaultBundleThatProvides(catalog: ServedCatalog, api: Wanted
   return isProvided ? refused(`no entry found that provides ${apiWords(api)}`) : noneProvides(api)
 }
 
-/** All bundles in all channels, in opm's order. What has an image is told without its manifests. */
+/** All bundles in all channels, in opm's order. Omits the manifests of bundles that have an image. */
 export function* listBundles(catalog: ServedCatalog): Generator<ApiBundle> {
   const keys = [...allEntries(catalog.index)].sort(
     (a, b) =>
@@ -156,7 +153,7 @@ function channelAt(index: PackageIndex, at: Omit<BundleKey, 'name'>): Answer<Ind
   return answer(channel)
 }
 
-/** Who asks for one bundle is not told of its edges. */
+/** Queries for one bundle don't return its edges. */
 function trimmed(catalog: ServedCatalog, key: BundleKey): Answer<ApiBundle> {
   const bundle = catalog.bundle(key)
   if (!bundle) throw new Error(`${key.name} stands in the index and nowhere else`)
@@ -182,7 +179,6 @@ function* heads(index: PackageIndex): Generator<Head> {
     }
 }
 
-/** What it skips and does not replace as well. */
 function skipsOther({ skips, replaces }: IndexedBundle): readonly string[] {
   return skips.filter((skip) => skip !== replaces)
 }

@@ -1,5 +1,4 @@
-// A catalog as opm serves it, once all of it was read and found to be sound: the package index, every bundle in every
-// channel, and every blob. Holds the blobs as bytes and reads a bundle when it is asked for one.
+// A sound catalog as opm serves it. Keeps blobs as bytes and reads a bundle on demand.
 import { assemble } from '../facts/assemble.ts'
 import type { Catalog } from '../facts/catalog.ts'
 import { sortedByBytes } from '../../go/text.ts'
@@ -14,11 +13,11 @@ import type { BundleLine, ServedBlob, ServedFile } from './served-file.ts'
 
 export interface ServedCatalog {
   readonly index: PackageIndex
-  /** All blobs in opm's walk order. */
+  /** In opm's walk order. */
   readonly blobs: readonly ServedBlob[]
-  /** Undefined where the channel has no such entry. */
+  /** Undefined if the channel has no such entry. */
   bundle(key: BundleKey): ApiBundle | undefined
-  /** Without reading the bundle's blob. */
+  /** Doesn't read the bundle's blob. */
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
 }
 
@@ -30,10 +29,10 @@ export interface BundleKey {
 
 export type ServedCatalogReading =
   | { readonly ok: true; readonly value: ServedCatalog }
-  /** Why opm serves no such catalog, in its words. */
+  /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
-/** The files in any order, with their paths below the catalog's directory. */
+/** `files` can be in any order; paths are relative to the catalog's directory. */
 export function servedCatalog(
   files: Iterable<{ readonly path: string; readonly file: ServedFile }>,
 ): ServedCatalogReading {
@@ -44,7 +43,7 @@ export function servedCatalog(
   return error === undefined ? { ok: true, value: new LinkedCatalog(read) } : { ok: false, error }
 }
 
-/** opm looks at each package alone. */
+/** Checks each package separately, as opm does. */
 function problemOf(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
@@ -55,7 +54,7 @@ function problemOf(catalog: Catalog, files: readonly ServedFile[]): string | und
   return files.find(({ problem }) => problem !== undefined)?.problem
 }
 
-/** The catalog cut into its packages, by name, whether or not a blob declares them. */
+/** Splits the catalog by package name, including packages that no blob declares. */
 function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   const groups = {
     packages: Map.groupBy(catalog.packages, ({ name }) => name),

@@ -1,5 +1,5 @@
-// One catalog file as it is served: its facts, and every blob as the JSON line that opm makes of it. What is small and
-// asked for often is read from the blobs at once, the rest when somebody asks (served-catalog.ts).
+// One served catalog file: its facts, and every blob as opm's JSON line. Reads small, common data eagerly and the rest
+// on demand (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import { readFile } from '../load/read-file.ts'
@@ -9,26 +9,23 @@ import { NotServed, problemInPackage, readBundleContent, wholeBlobText } from '.
 import { customProblem } from './custom-blobs.ts'
 import { keepIndexBlob, type IndexBlobs } from './index-blobs.ts'
 
-/** A blob of any schema, as opm and catalogd keep it. */
 export interface ServedBlob {
   readonly schema: string
-  /** As the blob says; an olm.package says none. */
+  /** The blob's `package` field; olm.package blobs have none. */
   readonly package: string
   readonly name: string
-  /** UTF-8 of one line of JSON, with its end. */
+  /** One line of UTF-8 JSON, including the line feed. */
   readonly line: Uint8Array
 }
 
 export interface ServedFile extends IndexBlobs {
   readonly facts: FileFacts
-  /** In the order of the file. */
   readonly blobs: readonly ServedBlob[]
   readonly bundles: readonly BundleLine[]
-  /** What opm accepts in a catalog and refuses to serve, in its words where it has some. */
+  /** Why opm accepts the file but refuses to serve it. */
   readonly problem?: string
 }
 
-/** Where a bundle is, and what everybody asks of it. */
 export interface BundleLine {
   readonly package: string
   readonly name: string
@@ -38,11 +35,11 @@ export interface BundleLine {
 
 const encoder = new TextEncoder()
 
-/** Never throws on what a file holds. Of a file that opm does not load, only the facts say something. */
+/** Never throws. For a file that opm can't load, only the facts are meaningful. */
 export function readServedFile(bytes: Uint8Array): ServedFile {
   const drafted = emptyDraft()
   let problem: string | undefined
-  // Blob by blob, as they are read: what is read of a file is several times as large as the file.
+  // Works blob by blob, because the parsed file is several times larger than the file.
   const onMeta = (meta: Meta) => {
     problem ??= addBlob(meta, drafted)
   }
@@ -72,7 +69,7 @@ function addBlob(meta: Meta, into: Drafted): string | undefined {
     if (keepIndexBlob(into, meta)) return undefined
     if (schema !== 'olm.bundle') return customProblem(blob)
     const { package: parent, name: its, objects, providedApis } = readBundleContent(value)
-    // Unlike its cache, the protocol has no place for bytes that are no text.
+    // Unlike the cache, the protocol can't carry bytes that aren't text.
     if (!objects.every((json) => json.isWellFormed()))
       throw new NotServed(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
     into.bundles.push({ package: parent, name: its, blob, providedApis })

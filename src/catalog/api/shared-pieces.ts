@@ -1,21 +1,20 @@
-// JSON that stands as a text in other JSON, as bytes in pieces: opm's cache has each CSV twice in a file, in a file for every
-// channel, and most of what it says in every version. What is long is escaped once, and is the same piece wherever it stands.
+// JSON embedded as text in other JSON. opm's cache repeats each CSV twice per channel, so long parts are escaped once
+// and shared.
 import type { JsonPart, JsonParts } from '../../go/json/json-parts.ts'
 import { marshalString } from '../../go/json/marshal.ts'
 import type { Piece } from '../../go/tar/pieces.ts'
 
-/** A text in pieces. Those that are large are the same object wherever they occur. */
+/** Large pieces are the same object wherever they occur. */
 export type Pieces = readonly Piece[]
 
 const encoder = new TextEncoder()
 const quote = encoder.encode('"')
 
-/** The long parts of one catalog, each once. */
 export class SharedPieces {
   private readonly ofJson = new Map<string, Uint8Array>()
   private readonly ofTexts = new Map<string, Uint8Array>()
 
-  /** JSON as a text of JSON. */
+  /** JSON as a JSON string. */
   quoted(parts: JsonParts): Pieces {
     return [quote, ...parts.map((part) => this.piece(part)), quote]
   }
@@ -28,7 +27,7 @@ export class SharedPieces {
   }
 }
 
-/** As the inside of a text in JSON. */
+/** The inside of a JSON string. */
 function escaped(json: string): Uint8Array {
   return encoder.encode(marshalString(json)).subarray(1, -1)
 }

@@ -1,6 +1,5 @@
-// The ClusterServiceVersion that opm makes up for clients of its API where a bundle has only `olm.csv.metadata`: what the
-// property says, in the fields and the order of the operator API's Go types, byte for byte. OLM shows what it says and
-// installs nothing by it: its install strategy is a stub.
+// The ClusterServiceVersion that opm makes up for a bundle that has only `olm.csv.metadata`, byte for byte. OLM only
+// displays it: its install strategy is a stub.
 import { structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { fitsAsItStands } from '../../go/decode/fitting.ts'
@@ -14,7 +13,7 @@ import type { IndexedPackage } from './package-index.ts'
 
 type Field = readonly [string, string | undefined]
 
-/** Undefined where the bundle has no olm.csv.metadata. */
+/** Returns undefined if the bundle has no olm.csv.metadata. */
 export function stubCsv(content: BundleContent, of: IndexedPackage): JsonParts | undefined {
   const metadata = content.csvMetadata
   if (!metadata) return undefined
@@ -44,7 +43,7 @@ function writeSpec(
   of: IndexedPackage,
 ): void {
   const text = (field: string): void => out.field(field, unlessEmpty(textOf(metadata, field)))
-  // Without a strategy OLM's package server writes into a map that is not there.
+  // Without a strategy OLM's package server panics on a nil map.
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
   out.field('version', marshalString(content.version))
   text('maturity')
@@ -82,7 +81,7 @@ function writeIcon(out: JsonPartsWriter, { icon }: IndexedPackage): void {
   out.close(']')
 }
 
-/** null is an empty text, as Go reads it into a map of texts. */
+/** Go reads null as an empty text here. */
 function writeMap(out: JsonPartsWriter, metadata: Decoded, name: string): void {
   const found = metadata.fields.get(name)
   if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)
@@ -111,7 +110,7 @@ function definitions(metadata: Decoded, field: string, each: (item: Decoded) => 
   )
 }
 
-/** A list of structs, each remembered, and the list as a whole. */
+/** Caches each struct and the whole list. */
 function structs(of: Decoded, field: string, each: (item: Decoded) => string): Field {
   const source = of.sources.get(field)
   if (!source) return [field, undefined]
@@ -122,10 +121,7 @@ function structs(of: Decoded, field: string, each: (item: Decoded) => string): F
   return [field, list === '' ? undefined : list]
 }
 
-/**
- * The versions of an Operator say nearly the same of themselves. What the reader saw to be a text that stands in the file
- * before is not read again: it is known what was written of it.
- */
+/** Reuses the output for repeated text: versions of an Operator have nearly the same metadata. */
 function remembered(owner: Decoded, value: Value, by: object, write: () => string): string {
   const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
   if (!fitsAsItStands(owner)) return write()

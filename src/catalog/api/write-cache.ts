@@ -1,5 +1,4 @@
-// The cache that `opm serve` starts from, in opm's JSON format, file for file and byte for byte as `opm serve --cache-only`
-// writes it (opm v1.73, pkg/cache): an index of the packages, a file for each bundle in each channel, one for each custom blob.
+// The cache that `opm serve --cache-only` writes in its JSON format, byte for byte (opm v1.73, pkg/cache).
 import { Fnv64a } from '../../go/fnv.ts'
 import { quote } from '../../go/text.ts'
 import type { Meta } from '../load/meta.ts'
@@ -11,7 +10,7 @@ import { packageIndex, type PackageIndex } from './package-index.ts'
 import { SharedPieces, type Pieces } from './shared-pieces.ts'
 
 export interface CacheFile {
-  /** Below `cache/`. */
+  /** Relative to `cache/`. */
   readonly path: string
   readonly pieces: Pieces
 }
@@ -20,15 +19,14 @@ export type CacheResult =
   | {
       readonly ok: true
       readonly files: readonly CacheFile[]
-      /** Sorted by bytes. */
       readonly packages: readonly string[]
       readonly bundles: number
     }
-  /** Why opm cannot make a cache of the catalog: in its words where it has some. */
+  /** Why opm can't build the cache, in opm's words where possible. */
   | { readonly ok: false; readonly error: string }
 
 const encoder = new TextEncoder()
-/** What a file's name may have on the systems that opm runs on. */
+/** Longest file name on the systems that opm runs on, in bytes. */
 const longestName = 255
 
 /** `documents`: all blobs of a catalog that opm finds valid, in any order. */
@@ -61,7 +59,7 @@ function cacheOf(documents: readonly Meta[]): Omit<CacheResult & { ok: true }, '
   }
 }
 
-/** opm makes folders of schema and package. */
+/** opm uses schema and package as directory names. */
 function addCustomBlob(files: Map<string, Pieces>, blob: Meta): void {
   const problem = customProblem(blob)
   if (problem !== undefined) throw new NotServed(problem)
@@ -72,7 +70,7 @@ function addCustomBlob(files: Map<string, Pieces>, blob: Meta): void {
   files.set(path.join('/'), [content])
 }
 
-/** opm goes package by package, and says in which it failed. */
+/** opm works package by package and names the failing one. */
 function inPackage(name: string, work: () => void): void {
   try {
     work()
@@ -103,7 +101,7 @@ function addBundle(
   }
 }
 
-/** Names of channels and bundles may have any character; those of files may not. */
+/** Channels and bundles allow characters that file names don't. */
 function nameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name has a slash in it'
   if (name.includes('\0')) return 'the name has a NUL in it'

@@ -1,9 +1,9 @@
-// The facts of all files to one catalog. Reads nothing; sets the files' paths into places and findings.
+// Combines the facts of all files into one catalog.
 import type { BlobPlace, Catalog, FileFacts } from './catalog.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { compareWalk } from '../../go/walk-order.ts'
 
-/** Puts a catalog together from its files' facts, in walk order whatever order they come in. */
+/** `files` can be in any order; the result is in walk order. Sets the paths in places and findings. */
 export function assemble(files: Iterable<{ readonly path: string; readonly facts: FileFacts }>): Catalog {
   const walked = [...files].sort((a, b) => compareWalk(a.path, b.path))
   const all = <Part>(part: (facts: FileFacts, path: string) => readonly Part[]): Part[] =>
@@ -28,7 +28,7 @@ function inFile<Blob extends { readonly place: BlobPlace }>(blob: Blob, file: st
 }
 
 function findingInFile(finding: Finding, file: string): Finding {
-  // A finding about the file as a whole still has to name the file.
+  // A finding about the whole file still has to name the file.
   const at = { line: 1, column: 1, ...finding.at, file }
   if (!finding.related) return { ...finding, at }
   return { ...finding, at, related: finding.related.map((one) => ({ ...one, at: { ...one.at, file } })) }

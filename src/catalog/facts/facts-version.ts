@@ -1,4 +1,4 @@
-// The version of what readFile() makes of a file's bytes. Caches keep facts under it: whoever changes the reader or
-// the shape of FileFacts raises it, and old facts are never looked at again (test/catalog/facts/facts-version.test.ts).
+// Part of the cache key of facts. Raise it when the reader or the shape of FileFacts changes, so that old facts are
+// discarded (test/catalog/facts/facts-version.test.ts).
 
 export const factsVersion = 4

@@ -1,5 +1,4 @@
-// A catalog without what lies below one of its bundles, as `opm alpha render-graph --minimum-edge` leaves it out: channels
-// of that bundle's package, with the edges that begin at its version or above. Draws nothing.
+// Bounds a catalog as `opm alpha render-graph --minimum-edge` does.
 import { textField } from '../../go/json/json-fields.ts'
 import { quote } from '../../go/text.ts'
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
@@ -13,10 +12,10 @@ export interface Bounds {
 
 export type BoundedCatalog =
   | { readonly ok: true; readonly value: Catalog }
-  /** opm's text. */
+  /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
-/** The catalog within the bounds. Fails as opm does where a bundle has no version, whether or not it is drawn. */
+/** Fails as opm does if any bundle has no version, even one outside the bounds. */
 export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bounds): BoundedCatalog {
   const versions = bundleVersions(catalog)
   if (!versions.ok) return versions
@@ -33,7 +32,7 @@ export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bou
         ? channel
         : { ...channel, entries: entriesFrom(channel, minimumEdge, floor, versions.value) },
     )
-    // Where nothing bounds it, opm draws an empty channel too.
+    // Without bounds, opm draws empty channels too.
     .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
   return { ok: true, value: { ...catalog, channels } }
 }
@@ -47,7 +46,7 @@ function entriesFrom(
   const reaches = (name: string) => compareVersions(versions.get(name) ?? noVersion, floor) >= 0
   return entries.flatMap((entry) => {
     const { name, replaces, skips, skipRange } = entry
-    // The floor itself is drawn without what leads to it.
+    // opm draws the floor without the edges that lead to it.
     if (name === minimumEdge) return [{ ...entry, replaces: '', skips: [], skipRange: '' }]
     const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
     const kept = {
@@ -62,7 +61,7 @@ function entriesFrom(
   })
 }
 
-/** By bundle name alone, the first of each name, whatever its package: opm has one map for all. */
+/** The first bundle of each name, in any package: opm keeps one map for all. */
 function bundleVersions(
   catalog: Catalog,
 ):
@@ -91,5 +90,5 @@ function bundleVersions(
   return { ok: true, value: versions }
 }
 
-/** opm looks versions up in a map: a name without one has the zero version. */
+/** opm looks versions up in a Go map, so a missing name has the zero version. */
 const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }

@@ -1,15 +1,15 @@
-// A drawing as Mermaid text for a GitHub comment: small enough to be rendered there, names made harmless.
-// GitHub refuses texts over 50,000 characters and 500 edges; a picture nobody can read is left out long before.
+// A drawing as Mermaid text for a GitHub comment, with names escaped. GitHub refuses more than 50,000 characters or 500
+// edges; unreadably large pictures are left out well before that.
 import { printable } from '../../findings/printable.ts'
 import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
 
 const mostNodes = 90
 const mostEdges = 160
 const fewSkips = 4
-/** Entities make names up to ten times as long: room is left below GitHub's limit for what closes the text. */
+/** Entities make names up to ten times longer; this leaves room below GitHub's limit for the closing text. */
 const mostCharacters = 40_000
 
-/** Mermaid source without a fence; undefined where there is nothing to see, or too much of it. */
+/** Mermaid source without a fence; undefined if the drawing is empty or too large. */
 export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   const lines = ['flowchart BT', ...styles]
   const linkStyles = new Map<string, number[]>()
@@ -20,7 +20,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   let characters = 0
   for (const drawing of drawings)
     for (const channel of drawing.channels) {
-      // Long lists of skips stand beside their entry in words; as arrows they would hide everything else.
+      // Long lists of skips become text beside their entry; arrows would hide everything else.
       const drawn = channel.links.filter(
         ({ kind, status, from }) =>
           kind === 'replaces' || (from.length <= fewSkips && !(drawing.compares && status === 'kept')),
@@ -33,7 +33,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
       const id = `c${channels}`
       const named = [
         `subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`,
-        // A renderer takes a subgraph's direction from itself alone: without this, old versions stand on top.
+        // Without its own direction, a subgraph shows old versions on top.
         'direction BT',
         ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row, drawing.compares)}`),
       ]
@@ -102,7 +102,7 @@ function nodeText({ names, label, badges, status, notes }: DrawnRow, compares: b
   return `["${text}"]${style === undefined ? '' : `:::${style}`}`
 }
 
-/** Mermaid reads markup and entities inside quotes: every character that could start either becomes an entity. */
+/** Mermaid interprets markup and entities inside quotes, so special characters become entities. */
 function quoted(words: string): string {
   const characters = [...printable(words.toWellFormed())]
   const shown = characters.length <= 60 ? characters : [...characters.slice(0, 59), '…']

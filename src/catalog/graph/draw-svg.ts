@@ -1,25 +1,24 @@
-// A drawing as SVG: a card per channel, its versions from the newest down, upgrades as rails on the left. Stands alone:
-// no script, no font, no link, every text of others escaped. Ends are rounded to whole pixels so pictures compare.
+// A drawing as SVG: a card per channel, newest version on top, upgrades as rails on the left. Self-contained: no
+// script, font or link, and foreign text is escaped. Coordinates are whole pixels, so that pictures can be compared.
 import { printable } from '../../findings/printable.ts'
 import type { Badge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
 
 const row = 24
 const lane = 11
 const mostLanes = 20
-/** Of all rails for skips and ranges the newest are drawn; the counts beside the entries tell the rest. */
+/** Only the newest skip and range rails are drawn; the counts beside the entries cover the rest. */
 const mostSkipRails = 18
-/** A rail with more ends than this shows only the ends of each run: more ticks would make a hatching. */
+/** A rail with more ends shows only the ends of each run, because more ticks would look like hatching. */
 const fewTicks = 12
 const header = 46
 const padding = 16
 const gap = 20
-/** Cards stand side by side up to this width, then below one another. */
+/** Pixels; further cards go below. */
 const widest = 1500
-/** Below the title. */
 const top = 56
 const charWidth = 7.3
 const longestText = 60
-/** Room for forty names of usual length. */
+/** Characters; enough for forty names of usual length. */
 const longestTip = 2000
 
 const colors = {
@@ -59,7 +58,6 @@ interface Card {
   readonly body: string
 }
 
-/** The drawing as one SVG document. */
 export function drawSvg(drawing: Drawing): string {
   const title = `${drawing.package}${drawing.badges.map((badge) => ` (${badge})`).join('')}`
   const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
@@ -84,10 +82,7 @@ export function drawSvg(drawing: Drawing): string {
   ].join('\n')
 }
 
-/**
- * Where the cards stand: side by side in their order, in as many lines as they need. Where a line is high enough, a
- * card stands below the one before it.
- */
+/** Lays the cards out side by side in as many rows as needed. A high row stacks cards. */
 function place(cards: readonly Card[]): [x: number, y: number][] {
   let line = { top, bottom: top }
   let column = { left: gap, right: gap, bottom: Infinity }
@@ -199,7 +194,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   parts.push(text(x, y + 4, shown, style))
   x += textWidth(shown) + 8
   for (const badge of badges) {
-    // The mark in the ring says it already; in long semver channels the word would stand in every line.
+    // The ring already shows it, and in long semver channels the word would repeat on every line.
     if (badge === 'skipped') continue
     const pill = drawPill(x, y, badge, badgeColors[badge])
     parts.push(pill.body)
@@ -224,7 +219,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   }
 }
 
-/** Lanes of the rails, 0 beside the nodes. Short rails first, so that they stay inside; those without room get none. */
+/** Lane 0 is beside the nodes. Short rails go first, so that they stay inside; rails without room get no lane. */
 function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
   const left = new Set(skipping.slice(mostSkipRails))
@@ -249,7 +244,7 @@ function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   return found
 }
 
-/** The rows that a link lies between; those it comes from are in order. */
+/** The `from` rows of a link are sorted. */
 function spanOf({ from, to }: DrawnLink): { top: number; bottom: number } {
   return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
@@ -280,8 +275,8 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   const end = y(to) + 2
   const span = spanOf(link)
   const rows = new Set(from)
-  // One bracket: the arrow's end, and a tick per row. A range, or a long list of skips, covers whole
-  // runs: there the ends of a run say enough.
+  // One bracket: the arrow's end, and a tick per row. A range or a long list of skips covers whole runs, so the ends of
+  // each run are enough.
   const ticks = from.filter(
     (index) =>
       (kind !== 'skipRange' && from.length <= fewTicks) || !rows.has(index - 1) || !rows.has(index + 1),
@@ -348,13 +343,13 @@ function drawPill(x: number, y: number, label: string, color: string): { width: 
   }
 }
 
-/** Words at a place. Where they were cut the pointer shows `whole`. */
+/** Truncated text shows `whole` as a tooltip. */
 function text(x: number, y: number, words: string, attributes: string, whole = ''): string {
   const tip = words.endsWith('…') ? `<title>${escape(whole.slice(0, longestTip))}</title>` : ''
   return `<text x="${x}" y="${y}" ${attributes}>${tip}${escape(words)}</text>`
 }
 
-/** The greatest of the numbers, however many there are; 0 of none. */
+/** Safe for any number of values, unlike Math.max(...); 0 for an empty list. */
 function greatest(numbers: readonly number[]): number {
   return numbers.reduce((most, number) => Math.max(most, number), 0)
 }

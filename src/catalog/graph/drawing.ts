@@ -1,5 +1,5 @@
-// What a picture of a package shows: rows and links per channel, long dull runs folded into one row. Made from one
-// graph, or from two: then everything carries whether it was added, removed or kept. Knows no colours and no pixels.
+// What a picture of a package shows, independent of its format: rows and links per channel, with long uniform runs
+// folded. A drawing of two graphs marks everything as added, removed or kept.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 import { oncePer } from '../../findings/once.ts'
@@ -9,11 +9,11 @@ export type Status = 'kept' | 'added' | 'removed'
 export interface Drawing {
   readonly package: string
   readonly badges: readonly Badge[]
-  /** Whether this compares two graphs: then what was kept is background. */
+  /** In a comparison, what was kept is background. */
   readonly compares: boolean
-  /** All channels, or those that differ. */
+  /** In a comparison, only the channels that differ. */
   readonly channels: readonly DrawnChannel[]
-  /** Channels that are left out because nothing in them differs. */
+  /** The number of channels that are left out because nothing in them differs. */
   readonly unchanged: number
 }
 
@@ -21,10 +21,10 @@ export interface DrawnChannel {
   readonly name: string
   readonly status: Status
   readonly badges: readonly Badge[]
-  /** How many entries the channel has, folded or not; in a difference how many it had, too, where that differs. */
+  /** Counts folded entries too. A comparison adds the previous count if it differs. */
   readonly entries: number
   readonly entriesBefore?: number
-  /** From the newest to the oldest version. */
+  /** Newest version first. */
   readonly rows: readonly DrawnRow[]
   readonly links: readonly DrawnLink[]
 }
@@ -44,16 +44,15 @@ export type Badge =
   | 'not in channel'
 
 export interface DrawnRow {
-  /** One name, or all that are folded into this row, newest first. */
+  /** Several if rows are folded; newest first. */
   readonly names: readonly string[]
   readonly label: string
   readonly badges: readonly Badge[]
-  /** What the row skips, in words. */
   readonly notes: readonly { readonly text: string; readonly status: Status }[]
   readonly status: Status
 }
 
-/** Upgrades from rows, in order, to one row. `count` is the number of edges behind it. */
+/** `count` is the number of edges that the link stands for. */
 export interface DrawnLink {
   readonly from: readonly number[]
   readonly to: number
@@ -62,10 +61,10 @@ export interface DrawnLink {
   readonly count: number
 }
 
-/** Up to so many rows nothing is folded. */
+/** Drawings with up to this many rows aren't folded. */
 const roomy = 30
 
-/** The whole package. Runs of entries that only replace one another are folded in channels longer than a screen. */
+/** Folds runs of entries that only replace one another in channels longer than a screen. */
 export function drawPackage(graph: PackageGraph): Drawing {
   return {
     package: graph.name,
@@ -78,7 +77,7 @@ export function drawPackage(graph: PackageGraph): Drawing {
   }
 }
 
-/** What differs between two states of a package: only channels that differ, folded to what changed and its neighbours. */
+/** Only channels that differ, folded to the changes and their neighbors. */
 export function drawDifference(before: PackageGraph | undefined, after: PackageGraph | undefined): Drawing {
   const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(byNaturalName)
   const names = new Set(both.map(({ name }) => name))
@@ -101,7 +100,7 @@ export function drawDifference(before: PackageGraph | undefined, after: PackageG
 
 interface Row {
   readonly node: GraphNode
-  /** The entry's range before and now, '' where it has or had none. */
+  /** '' if there is no range. */
   readonly ranges: readonly [was: string, is: string]
   readonly status: Status
   readonly badges: Badge[]
@@ -123,7 +122,7 @@ function drawChannel(
   const dull = (at: number) => isDull(at, rows, edges, index)
   let shown = (at: number) => (compares ? kept.has(at) : !dull(at))
   if (!compares && rows.length <= roomy) shown = () => true
-  // A change of a hundred rows is folded like a whole channel: what is alike stands together.
+  // A change of a hundred rows is folded like a whole channel.
   if (compares && kept.size > roomy) shown = (at) => kept.has(at) && !dull(at)
   const groups = fold(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
@@ -169,7 +168,7 @@ function unionRows(
   for (const name of new Set([...now.keys(), ...old.keys()])) {
     const [was, is] = [old.get(name), now.get(name)]
     const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
-    // Strangers that are only skipped say little in a picture: the count beside the skipping entry names them.
+    // Names without an entry that are only skipped add little; the count beside the skipping entry covers them.
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
       !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
@@ -200,7 +199,6 @@ function nodeBadges(
   return badges
 }
 
-/** What a thing is, or has become, or was; what came or went altogether is shown as it is or was. */
 function changeBadge(
   badge: 'default' | 'deprecated',
   was: boolean | undefined,
@@ -220,13 +218,13 @@ function channelBadges(
   const old = compares ? before : after
   badges.push(...changeBadge('default', old?.isDefault, after?.isDefault))
   badges.push(...changeBadge('deprecated', old?.deprecated, after?.deprecated))
-  // Broken channels are drawn as they are; opm refuses them.
+  // opm refuses broken channels, but a picture still shows them.
   if (after && after.heads.length > 1) badges.push('several heads')
   if (after?.heads.length === 0 && after.nodes.some(({ isEntry }) => isEntry)) badges.push('no head')
   return badges
 }
 
-/** Rows that a reader of a change must see: what differs, both heads, the ends of changed edges, and their neighbours. */
+/** Rows that a reader of a change must see: differences, both heads, the ends of changed edges and their neighbors. */
 function rowsThatMatter(
   rows: readonly Row[],
   edges: readonly MarkedEdge[],
@@ -254,7 +252,7 @@ function rowsThatMatter(
       else changedInto.set(edge.to, [edge])
     }
   }
-  // A new head that skips eighty versions changes eighty edges and needs one line.
+  // A new head that skips eighty versions changes eighty edges but needs one line.
   for (const changed of changedInto.values())
     if (changed.length <= 3) for (const { from } of changed) add(from)
   for (const at of [...matter]) {
@@ -265,8 +263,8 @@ function rowsThatMatter(
 }
 
 /**
- * Whether a row is one of a run in which all rows are alike: of one status and with the same badges, replacing and
- * replaced by direct neighbours at most, skipping nothing, and skipped by the same entries.
+ * Whether a row belongs to a uniform run: same status and badges, replaces and replaced by direct neighbors at most,
+ * skips nothing, and is skipped by the same entries.
  */
 function isDull(
   at: number,
@@ -290,7 +288,6 @@ function isDull(
   return manner === mannerOf(above, edges) && manner === mannerOf(below, edges)
 }
 
-/** A row's status, colour and by whom it is skipped, as text. */
 function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): string {
   const skippedBy = edgesOf(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
@@ -298,7 +295,7 @@ function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): 
   return [status, ...badges.filter((badge) => dullBadges.has(badge)), ...skippedBy.sort()].join('\n')
 }
 
-/** What a run of rows may have in common and still be folded. */
+/** Badges that a folded run can share. */
 const dullBadges: ReadonlySet<Badge> = new Set(['deprecated', 'now deprecated', 'was deprecated', 'skipped'])
 
 const edgesByName = oncePer((edges: readonly MarkedEdge[]) => {
@@ -316,7 +313,7 @@ function edgesOf(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdg
   return edgesByName(edges).get(name) ?? []
 }
 
-/** Rows that are not shown become one group with their neighbours of the same status; a lone one is shown after all. */
+/** Groups hidden rows with neighbors of the same status; a group of one is shown. */
 function fold(rows: readonly Row[], shown: (at: number) => boolean): Row[][] {
   const groups: Row[][] = []
   let open: Row[] | undefined
@@ -358,7 +355,6 @@ function drawRow(
   }
 }
 
-/** What an entry skips, by name and by range, told apart by status. */
 function notesOf(
   { node: { name }, ranges: [was, is] }: Row,
   edges: readonly MarkedEdge[],
@@ -377,7 +373,7 @@ function notesOf(
         status,
       })
   }
-  // A range is said even where it covers no entry: it is there for versions that the catalog no longer has.
+  // Shown even if the range covers no entry: it is for versions that the catalog no longer has.
   const covered = into.filter(({ kind, status }) => kind === 'skipRange' && status !== 'removed').length
   const note = (range: string, status: Status, count = '') => {
     if (range !== '') notes.push({ text: `range ${range}${count}`, status })
@@ -408,7 +404,7 @@ function drawLinks(edges: readonly MarkedEdge[], groupOf: ReadonlyMap<string, nu
   }))
 }
 
-/** Versions are shorter than names and say the same where each names one bundle. */
+/** Versions are shorter than names, and as precise if each names one bundle. */
 function labels(rows: readonly Row[]): (name: string) => string {
   const holders = new Map<string, number>()
   for (const { node } of rows)
@@ -420,7 +416,7 @@ function labels(rows: readonly Row[]): (name: string) => string {
   }
 }
 
-/** Newest first; names without a version last, in their own order. */
+/** Newest first; names without a version last. */
 function compareNodes(a: GraphNode, b: GraphNode): number {
   const [left, right] = [a.version, b.version].map((text) => {
     const parsed = parseVersion(text ?? '')
@@ -430,7 +426,7 @@ function compareNodes(a: GraphNode, b: GraphNode): number {
   return compareVersions(right, left) || (a.name < b.name ? 1 : -1)
 }
 
-/** Numbers in names count as numbers: stable-3.9 stands before stable-3.10. */
+/** Compares numbers in names by value: stable-3.9 comes before stable-3.10. */
 function byNaturalName(a: { readonly name: string }, b: { readonly name: string }): number {
   const [left, right] = [a.name, b.name].map((name) => name.split(/(\d+)/))
   for (let at = 0; left && right && at < Math.min(left.length, right.length); at++) {

@@ -1,6 +1,5 @@
-// Upgrade graphs as Mermaid text, as `opm alpha render-graph` prints them: for scripts that read opm's output.
-// Labels are quoted as opm quotes them. Ids and ranges opm writes as they are, and so do we, save for what commands a
-// terminal or breaks a line: no Mermaid can read that. For pictures in comments see draw-mermaid.ts.
+// Upgrade graphs as `opm alpha render-graph` prints them. Like opm, it leaves ids and ranges unescaped, except for
+// terminal control sequences and line breaks. For pictures in comments see draw-mermaid.ts.
 import { printable } from '../../findings/printable.ts'
 import { compareBytes, quote, sortedByBytes } from '../../go/text.ts'
 import { mostRangeEdges } from './package-graph.ts'
@@ -9,11 +8,11 @@ import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 const arrow = { replaces: 'replace', skips: 'skip' } as const
 
 export interface OpmMermaidOptions {
-  /** Marks what OLM v0 passes over, as `--draw-v0-semantics` does: bundles that are skipped, edges that lead from or to them. */
+  /** Marks bundles and edges that OLM v0 passes over, as `--draw-v0-semantics` does. */
   readonly v0Semantics?: boolean
 }
 
-/** opm's text for these packages, ending in a newline. For a lower bound see channels-from.ts. */
+/** opm's text for these packages, ending in a newline. */
 export function opmMermaid(
   packages: readonly PackageGraph[],
   { v0Semantics = false }: OpmMermaidOptions = {},
@@ -47,13 +46,13 @@ export function opmMermaid(
 const classNames = ['deprecated', 'deprecatedskipped', 'skipped'] as const
 
 interface Decorations {
-  /** Ids of entries. */
+  /** Entry ids. */
   readonly classes: Readonly<Record<(typeof classNames)[number], string[]>>
-  /** Numbers of links, as opm counts them: by the names of channels first, whatever package they are in. */
+  /** opm numbers links by channel name first, across packages. */
   readonly skippedLinks: number[]
 }
 
-/** What is skipped counts from the entry that skips it downwards: entries are drawn by descending version. */
+/** Entries are drawn by descending version, so a skip counts only from the skipping entry downward. */
 function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): Decorations {
   const classes: Decorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
   const skippedLinks: number[] = []

@@ -1,5 +1,4 @@
-// The upgrade graphs of packages as data: nodes and edges of every channel, edges from old to new, as opm's
-// `alpha render-graph` finds them. Draws nothing.
+// The upgrade graphs of packages as data, with the edges that `opm alpha render-graph` finds, from old to new.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { textField } from '../../go/json/json-fields.ts'
 import { upgradeGraph } from './upgrade-graph.ts'
@@ -10,7 +9,6 @@ import { VersionLadder } from '../versions/version-ladder.ts'
 export interface PackageGraph {
   readonly name: string
   readonly deprecated: boolean
-  /** Sorted by name. */
   readonly channels: readonly ChannelGraph[]
 }
 
@@ -18,26 +16,25 @@ export interface ChannelGraph {
   readonly name: string
   readonly isDefault: boolean
   readonly deprecated: boolean
-  /** Entries that no other one replaces or skips, in the order of the channel: one, unless the channel is broken. */
+  /** Entries that no other entry replaces or skips, in channel order. A sound channel has one. */
   readonly heads: readonly string[]
-  /** Entries by descending version, then names that only edges mention, in the order of their mention. */
+  /** Entries by descending version, then names that only edges mention, in order of mention. */
   readonly nodes: readonly GraphNode[]
-  /** In the order in which opm prints them: per entry its skips, what its skipRange covers, what it replaces. */
+  /** In opm's print order: per entry its skips, what its skipRange covers, what it replaces. */
   readonly edges: readonly GraphEdge[]
-  /** Set where the channel has more edges of kind `skipRange` than are kept. */
+  /** Set if the channel has more `skipRange` edges than are kept. */
   readonly isCut?: true
 }
 
 export interface GraphNode {
   readonly name: string
-  /** Text of the bundle's version; absent where no bundle of that name states one that parses. */
+  /** Absent if no bundle of that name has a version that parses. */
   readonly version?: string
   /** False for a name that only an edge mentions. */
   readonly isEntry: boolean
   readonly deprecated: boolean
-  /** Whether an entry of the channel skips it by name. */
   readonly skipped: boolean
-  /** The entry's range as it is written, whatever it covers; absent where it has none. */
+  /** As written. */
   readonly skipRange?: string
 }
 
@@ -45,19 +42,18 @@ export interface GraphEdge {
   readonly kind: 'replaces' | 'skips' | 'skipRange'
   readonly from: string
   readonly to: string
-  /** The range, for edges of kind `skipRange`. */
+  /** Only on `skipRange` edges. */
   readonly range?: string
 }
 
 /**
- * A range covers as many entries as a channel has, so edges grow with the square of its length: the longest that
- * people publish (82 entries) can have some 7,000, and one made for it would take all memory.
+ * Range edges grow quadratically. The longest published channel (82 entries) has up to 7,000; this bounds hostile ones.
  */
 export const mostRangeEdges = 100_000
 
 /**
- * The graphs of all packages that have channels, or of the one named, sorted by name. Broken catalogs have graphs too.
- * An entry that its own skipRange covers has an edge to itself, as opm draws it.
+ * Sorted by name; works on broken catalogs too. As in opm, an entry that its own skipRange covers has an edge to
+ * itself.
  */
 export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
   const channels = new Map<string, ChannelBlob[]>()
@@ -163,7 +159,7 @@ function edgesInto(
   return edges
 }
 
-/** The entries that a range covers, by their places in the channel: all, or as many of them as are asked for. */
+/** Indexes of at most `most` entries in the range. */
 function coveredBy(skipRange: string, ladder: VersionLadder<number>, most: number): number[] {
   const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
   if (!range?.ok) return []
@@ -174,7 +170,7 @@ function coveredBy(skipRange: string, ladder: VersionLadder<number>, most: numbe
   return [...covered].sort((a, b) => a - b)
 }
 
-/** opm looks versions up in a map: a name without one has the zero version. */
+/** opm looks versions up in a Go map, so a missing name has the zero version. */
 const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
 function compareEntries(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>): number {

@@ -1,5 +1,5 @@
-// The channels of a package that has no catalogs of its own: worked out from what its bundles say of themselves, in the
-// way that `updateGraph` names. What `opm index add --mode` makes of the same bundles.
+// The channels of a package without a catalog, derived from its bundles according to `updateGraph`, as
+// `opm index add --mode` does.
 import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableEntry } from '../write/writable.ts'
 
@@ -14,7 +14,7 @@ export interface PlacedBundle {
   readonly skipRange?: string | undefined
 }
 
-/** Channels with their entries, sorted by name. Bundles without a version have no place where versions decide. */
+/** Sorted by name. Leaves out bundles without a version if the mode orders by version. */
 export function updateGraph(
   its: string,
   bundles: readonly PlacedBundle[],
@@ -31,7 +31,7 @@ export function updateGraph(
   })
 }
 
-/** Whoever is replaced belongs to the channel, too: those who have it upgrade from there. */
+/** Replaced bundles belong to the channel too, because users upgrade from them. */
 function byReplaces(members: readonly PlacedBundle[], all: readonly PlacedBundle[]): WritableEntry[] {
   const byName = new Map(all.map((bundle) => [bundle.name, bundle]))
   const found = new Map<string, PlacedBundle>()
@@ -57,7 +57,7 @@ function byVersion(
       return read.ok ? [{ bundle, version: read.value }] : []
     })
     .sort((a, b) => compareVersions(a.version, b.version) || (a.bundle.name < b.bundle.name ? -1 : 1))
-  // Of the patches of one minor version the highest stands in the graph, and skips the others.
+  // The highest patch of each minor version skips the other patches.
   const lines = new Map<string, PlacedBundle[]>()
   for (const [index, { bundle, version }] of sorted.entries()) {
     const line = skipsPatches ? `${version.major}.${version.minor}` : String(index)

@@ -1,20 +1,19 @@
-// The upgrade graph of one channel, as opm judges it: heads, the chain of `replaces`, cycles, stranded entries.
-// Looks at names alone: versions and `skipRange` play no part in opm's checks. Finds, never complains.
+// The upgrade graph of one channel as opm checks it. Uses names only: opm ignores versions and `skipRange` here.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { sortedByBytes } from '../../go/text.ts'
 
 export type GraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
 
 export interface UpgradeGraph {
-  /** Entries that no entry replaces or skips, in Go's order of text. Sound channels have exactly one. */
+  /** Entries that no entry replaces or skips, in Go's string order. Sound channels have exactly one. */
   readonly heads: readonly string[]
-  /** Every name that any entry skips, whether it stands in the channel or not. */
+  /** Includes skipped names that aren't in the channel. */
   readonly skipped: ReadonlySet<string>
-  /** From the only head down its `replaces`, entries of the channel only. Empty unless there is exactly one head. */
+  /** Entries of the channel from the head down its `replaces`. Empty unless there is exactly one head. */
   readonly chain: readonly string[]
-  /** Names from the first repeated one round to itself, when the chain runs in a circle. */
+  /** Names from the first repeated one back to itself, if the chain is a cycle. */
   readonly cycle?: readonly string[]
-  /** Entries neither on the chain nor skipped, in Go's order. Empty unless there is one head and no cycle. */
+  /** Entries neither on the chain nor skipped, in Go's string order. Empty unless there is one head and no cycle. */
   readonly stranded: readonly string[]
 }
 
@@ -23,7 +22,7 @@ export interface GraphOptions {
   readonly chainStopsAtSkipped: boolean
 }
 
-/** Reads a channel's graph. Entries of the same name count once, the first one (opm refuses such a channel earlier). */
+/** Uses the first entry of each name; opm refuses channels with duplicates earlier. */
 export function upgradeGraph(
   entries: readonly GraphEntry[],
   options: GraphOptions = { chainStopsAtSkipped: true },
@@ -63,7 +62,7 @@ function followReplaces(
     const before = position.get(next)
     if (before !== undefined) return { chain, cycle: [...chain.slice(before), next] }
     entry = byName.get(next)
-    // An empty `replaces` is looked up like any other: an entry without a name is every chain's successor.
+    // opm looks up an empty `replaces` too, so an entry without a name succeeds every chain.
     if (entry !== undefined) {
       position.set(next, chain.length)
       chain.push(next)

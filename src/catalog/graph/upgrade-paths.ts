@@ -1,22 +1,18 @@
-// Which installed bundles can still be upgraded to a channel's head: the edges as OLM follows them, from old to new.
-// `replaces`, `skips` and `skipRange` all count; an edge may start at a bundle that the channel no longer lists.
-// Judges nothing: broken channels have reachable sets too.
+// Which installed bundles can still upgrade to a channel's head. Follows `replaces`, `skips` and `skipRange` as OLM
+// does, even from bundles that the channel no longer lists.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { upgradeGraph } from './upgrade-graph.ts'
 import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
 import { VersionLadder, type Span } from '../versions/version-ladder.ts'
 import type { Version } from '../versions/version.ts'
 
-/** An installed bundle: its name, and its version where one is known (without it no skipRange can hold it). */
+/** Without a version, no skipRange covers the bundle. */
 export interface Installed {
   readonly name: string
   readonly version?: Version
 }
 
-/**
- * The bundles among `installed` that are a head of the channel or can reach one, step by step through its entries.
- * Heads are those of opm's graph (upgrade-graph.ts); a channel without any reaches nobody.
- */
+/** Heads are those of opm's graph (upgrade-graph.ts). Returns an empty set for a channel without heads. */
 export function reachingHead(entries: readonly ChannelEntry[], installed: readonly Installed[]): Set<string> {
   const heads = upgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
@@ -31,7 +27,7 @@ export function reachingHead(entries: readonly ChannelEntry[], installed: readon
     }
     return ranges.get(text)
   }
-  // Backwards from the heads: whatever an entry that reaches them replaces, skips or covers reaches them too.
+  // Backwards from the heads: an entry that reaches a head brings all that it replaces, skips or covers.
   const reaching = new Set<string>(heads)
   const open = [...heads]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
@@ -53,9 +49,9 @@ export function reachingHead(entries: readonly ChannelEntry[], installed: readon
   return new Set([...versions.keys()].filter((name) => reaching.has(name)))
 }
 
-/** Steps of a ladder that no range has covered yet: each is taken once, however many ranges lie over it. */
+/** Steps of a ladder that no range has covered yet; each is visited once, even if ranges overlap. */
 class OpenSteps {
-  /** For each step the next one that may be open: itself while it is. */
+  /** The next step that may be open, for each step. */
   private readonly next: Uint32Array
 
   constructor(length: number) {
@@ -73,7 +69,7 @@ class OpenSteps {
   private openFrom(step: number): number {
     let open = step
     while ((this.next[open] as number) !== open) open = this.next[open] as number
-    // Whoever comes this way again need not walk it all.
+    // Path compression.
     for (let at = step; at !== open;) {
       const after = this.next[at] as number
       this.next[at] = open

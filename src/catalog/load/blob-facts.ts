@@ -1,4 +1,4 @@
-// A document's meta to the facts of its blob: typed, with places, and with what is wrong in the words opm uses.
+// Converts a document's meta to the facts of its blob, with opm's error texts.
 import type {
   BlobPlace,
   BundleBlob,
@@ -29,22 +29,22 @@ export interface ObjectProblem {
 
 export interface BlobReading<Blob> {
   readonly blob: Blob
-  /** Fields of a wrong type, in the order in which Go meets them; opm names the first. The first ones only. */
+  /** Fields of a wrong type in Go's order, capped; opm names the first. */
   readonly problems: readonly DecodeProblem[]
-  /** Undecodable olm.bundle.object properties: opm meets them right after the blob itself. */
+  /** Undecodable olm.bundle.object properties, which opm reports right after the blob. */
   readonly objectProblems: readonly ObjectProblem[]
-  /** How many problems of either kind there are that are not listed. */
+  /** The number of problems of either kind that aren't listed. */
   readonly moreProblems: number
 }
 
-/** A file shows no more of them. */
+/** Per file. */
 const mostObjectProblems = 100
 
 interface Source {
   readonly value: Value
   readonly place: BlobPlace
   readonly places: Places
-  /** Whether what opm's verdict does not depend on may be left out. */
+  /** Allows leaving out what opm's verdict doesn't depend on. */
   readonly forVerdict: boolean
 }
 
@@ -132,10 +132,9 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
 
 type Bare = Omit<Property, 'mark'>
 
-/** The types whose values opm's verdict depends on once they are decoded. */
+/** opm's verdict depends on the values of these types. */
 const judgedTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
 
-/** A property's value, and Go's words where opm cannot decode it. */
 function readProperty(
   type: string,
   value: Value | undefined,

@@ -1,4 +1,3 @@
-// olm.bundle.object properties: base64 of a manifest, which opm decodes when it loads.
 import type { BundleObject } from '../facts/catalog.ts'
 import { skimBundleObject } from './bundle-object-skim.ts'
 import { JsonError } from '../../go/json/json-error.ts'
@@ -15,15 +14,15 @@ import { decode } from '../../go/decode/decode.ts'
 
 export interface BundleObjectReading {
   readonly summary: BundleObject
-  /** The manifest's bytes: the next object without data repeats them. */
+  /** The next object without data repeats these bytes, as in opm. */
   readonly data: () => Uint8Array
-  /** Go's words for what is wrong. */
+  /** Go's error. */
   readonly problem?: string
 }
 
 const nothing = (): Uint8Array => new Uint8Array()
 
-/** Reads one property's value; `previous` is the data of the bundle's property before it. */
+/** `previous` is the data of the bundle's previous property. */
 export function readBundleObject(
   value: Value | undefined,
   previous: () => Uint8Array = nothing,
@@ -43,7 +42,7 @@ export function readBundleObject(
   return { summary: { ...identityOf(manifest.value), bytes: bytes.length }, data }
 }
 
-/** The usual property: nothing but data, and that a manifest in JSON. */
+/** Fast path: only data, and a manifest in JSON. */
 function skim(value: Value | undefined): BundleObject | undefined {
   const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
   return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
@@ -54,7 +53,7 @@ function dataOf(value: Value | undefined, previous: () => Uint8Array): Uint8Arra
   return found instanceof Uint8Array ? found : previous()
 }
 
-/** opm's text for a property that cannot be read. `isDecoded`: its value was fine, the manifest in it is not. */
+/** opm's error. `isDecoded`: the property's value is fine but the manifest in it isn't. */
 export function bundleObjectError(
   bundle: { name: string; package: string },
   index: number,
@@ -70,7 +69,7 @@ export function bundleObjectError(
   return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${what}: ${problem}`
 }
 
-/** The manifest, or why it cannot become JSON. What begins with a brace is taken as it is, unread. */
+/** Returns the manifest or an error. Like opm, doesn't validate text that starts with a brace. */
 export function readManifest(data: Uint8Array): { value: Value | undefined } | string {
   const text = trimLeadingSpace(decodeLikeGo(data))
   if (text.startsWith('{')) return { value: readManifestJson(text) }

@@ -1,11 +1,10 @@
-// What is kept of an olm.csv.metadata value: what people see of an Operator, and what rules look at.
 import type { CsvMetadata } from '../facts/catalog.ts'
 import { sortedEntries } from '../../go/json/json-text.ts'
 import { ownCopy } from '../../go/utf8.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { structsOf, textOf } from '../../go/decode/decode.ts'
 
-/** Annotations that rules, pictures or descriptions of changes use; the rest can be megabytes. */
+/** Annotations that rules, pictures or change descriptions use; the rest can be megabytes. */
 const keptAnnotations = new Set([
   'alm-examples-metadata',
   'capabilities',

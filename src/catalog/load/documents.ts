@@ -1,5 +1,5 @@
-// A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind.
-// Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
+// Splits a file into documents as opm's stream decoder does, which guesses between JSON and YAML and can switch. Unlike
+// opm, continues after a broken document.
 import type { RegularDocument } from '../../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularObject } from '../../go/fast/regular-json.ts'
 import { RegularReader } from '../../go/fast/regular-yaml.ts'
@@ -19,44 +19,44 @@ import { joinedMessage, missingSchema, readMeta } from './meta.ts'
 import type { Places } from '../../go/places.ts'
 import { TextPlaces } from '../../go/places.ts'
 
-/** How far the decoder looks ahead for an opening brace. */
+/** The decoder searches this many bytes for an opening brace. */
 const lookAhead = 4096
 
-/** Beyond this many decoded JSON objects a mistake no longer makes the decoder try YAML. */
+/** After this many decoded JSON objects, an error no longer makes the decoder try YAML. */
 const maxBeforeSwitch = 1
 
 export interface Document {
-  /** Byte offsets of its text in the file. */
+  /** Byte offset in the file. */
   readonly start: number
   readonly end: number
   readonly places: Places
-  /** Absent where the document has a problem, and where values were asked for. */
+  /** Absent if the document has a problem or values were requested. */
   readonly meta?: Meta
-  /** What the document says, whatever it is; only where values were asked for. */
+  /** Only if values were requested. */
   readonly value?: Value
-  /** The text that `value` counts in, where it was read as JSON. */
+  /** The text that offsets in `value` refer to, for JSON. */
   readonly json?: string
   readonly problem?: DocumentProblem
-  /** Reads a document of the fast reader again, exactly: what is wrong with it must be told by that reader. */
+  /** Reads the document with the exact reader, which reports problems. */
   readonly exactly?: () => Document
-  /** Offset (in the text of `places`) where text begins that opm drops without a word. */
+  /** Offset (in the text of `places`) of text that opm silently drops. */
   readonly unread?: number
 }
 
 export interface DocumentOptions {
-  /** Leaves out the fast reader: for proving it equal. */
+  /** Disables the fast reader, to test that both agree. */
   readonly exact?: boolean
-  /** Yields any value, not only blobs: for templates, which opm reads into types of their own. */
+  /** Yields any value, not only blobs: opm reads templates into other types. */
   readonly asValues?: boolean
 }
 
 export interface DocumentProblem {
   readonly kind: 'yaml' | 'json' | 'separator' | 'missing-schema' | 'meta'
-  /** opm's text, whole. */
+  /** opm's full text. */
   readonly message: string
-  /** The parser's own words, without opm's prefixes. */
+  /** The parser's text without opm's prefixes. */
   readonly detail: string
-  /** Offsets in the text of `places`. */
+  /** Offset in the text of `places`. */
   readonly at: number
   readonly end?: number
   readonly meta?: readonly MetaProblem[]
@@ -99,20 +99,20 @@ function* yamlDocuments(
   yield { start: end, end: whole.length, places, unread: 0 }
 }
 
-/** Go's line reader hands out a long line in pieces of this many bytes. */
+/** Go's line reader returns long lines in pieces of this many bytes. */
 const lineBuffer = 4096
 
 /**
- * Where the lines end that opm reads. It loses the last line of a file, without a word, when nothing ends it and its
- * bytes fill the reader's buffer just so: the end of the file comes instead of the line's last piece.
+ * The end of the last line that opm reads. opm silently loses an unterminated last line if its bytes exactly fill the
+ * line reader's buffer.
  */
 function endOfLines(bytes: Uint8Array, from: number): number {
   const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
   let at = start
-  // A carriage return at the end of a piece might be half of a line's end, and waits for the next piece.
+  // A carriage return at the end of a piece waits for the next piece, because it might be half of a CRLF.
   while (bytes.length - at >= lineBuffer) at += lineBuffer - (bytes[at + lineBuffer - 1] === 0x0d ? 1 : 0)
   const isLost = at === bytes.length && at > start
-  // A separator is looked at before the file's end is.
+  // The reader checks for a separator before it checks for the end of the file.
   const isSeparator = bytes[start] === 0x2d && bytes[start + 1] === 0x2d && bytes[start + 2] === 0x2d
   return isLost && !isSeparator ? start : bytes.length
 }
@@ -123,7 +123,7 @@ function linesIn(bytes: Uint8Array, from: number): number {
   return lines
 }
 
-/** The document as the fast reader sees it, unless something is wrong with it. */
+/** Undefined if something is wrong with the document. */
 function regularDocument({ tree, lines }: RegularDocument, chunk: Chunk): Document | undefined {
   const found = readMeta(tree, undefined)
   if ('problems' in found || found.meta.schema === '') return undefined
@@ -218,7 +218,7 @@ function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<
       return
     }
     const problem = jsonProblem(found.refused, bytes, text, true)
-    // The decoder starts over as YAML, where it stopped; the rest of that line goes if it is blank.
+    // The decoder restarts as YAML where it stopped and drops the rest of that line if it is blank.
     const from = behindBlankLine(bytes, at)
     if (from === undefined) {
       yield { start: at, end: bytes.length, places, problem }
@@ -237,10 +237,9 @@ function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<
   }
 }
 
-/** Behind so many odd objects in a row the fast reader is not asked again: everything would be read twice. */
+/** After this many irregular objects in a row, skip the fast reader so that nothing else is read twice. */
 const mostHandedOver = 32
 
-/** A JSON file's text, as the exact reader needs it. */
 interface JsonText {
   readonly text: string
   readonly places: Places
@@ -258,13 +257,13 @@ function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** What the fast reader sees in an object, unless something is wrong with it. */
+/** Undefined if something is wrong with the object. */
 function regularMeta({ tree }: RegularObject): Meta | undefined {
   const found = readMeta(tree, undefined)
   return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
 }
 
-/** The object at `start`, which the fast reader has read: so it is one. */
+/** The fast reader has read the object, so it is well-formed. */
 function exactJson(bytes: Uint8Array, { text, places, offsets }: JsonText, start: number): Document {
   const found = jsonDocument(bytes, text, offsets.unitAt(start), false)
   if (found.refused)
@@ -324,14 +323,14 @@ function hugeNumberProblem(
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
 }
 
-/** Go's words for a number of `raw` that no float holds. */
+/** Go's error for a number that doesn't fit a float. */
 export function hugeNumberMessage(
   raw: string,
   number: NonNullable<JsonResult['hugeNumber']>,
   bytesBefore: (unit: number) => number,
 ): { message: string; detail: string } {
   const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
-  // Go's position is one character behind the number.
+  // Go's position is one character after the number.
   const offset = number.end + 1
   return { message: withMark(detail, bytesBefore(offset), markedJson(raw, offset)), detail }
 }
@@ -352,19 +351,19 @@ function jsonProblem(
   return { kind: 'json', message, detail, at: error.at }
 }
 
-/** Go names a single byte, as if it were a character of its own. */
+/** Go formats a single byte as if it were a character. */
 function quotedByte(byte: number): string {
   if (byte === 0x27) return `'\\''`
   if (byte === 0x22) return `'"'`
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
 }
 
-/** The decoder looks at so many bytes to see one character, and gives up where the file has fewer. */
+/** The decoder needs this many bytes to detect a character and gives up if the file has fewer. */
 const characterLook = 4
 
 /**
- * Behind white space (Go's, in any script) up to and with the first line feed. Undefined where the decoder does not
- * get there: the file's last bytes, and what is no character (or the one that stands for that).
+ * Skips Go's white space through the first line feed. Undefined if the decoder gives up first: at the last bytes of the
+ * file, invalid UTF-8 or U+FFFD.
  */
 function behindBlankLine(bytes: Uint8Array, from: number): number | undefined {
   for (let at = from; at + characterLook <= bytes.length;) {

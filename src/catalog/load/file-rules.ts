@@ -1,4 +1,4 @@
-// What can be wrong with a file before its bytes are read.
+// Problems with a file that show before it is read.
 import { defineRule } from '../../findings/rule.ts'
 
 export const fileUnreadable = defineRule<{ error: string }>({

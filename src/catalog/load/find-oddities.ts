@@ -1,5 +1,4 @@
-// What opm passes over in silence, found in one parsed document: unknown fields, keys written twice, scalars that
-// YAML reads as another type. Collects facts; whether they matter is for rules to say.
+// Finds what opm silently accepts: unknown fields, duplicate keys, scalars that YAML reads as another type.
 import type { Oddity } from '../facts/catalog.ts'
 import type { Places } from '../../go/places.ts'
 import type { MapValue, Value } from '../../go/tree.ts'
@@ -8,15 +7,12 @@ import { ownCopy } from '../../go/utf8.ts'
 import { blobShapes, propertyShapes, shapeOf } from './known-fields.ts'
 import type { Shape } from './known-fields.ts'
 
-/** Deeper than any catalog; keeps a hostile document from exhausting the stack. */
+/** Deeper than any catalog; protects the stack from hostile documents. */
 const mostLevels = 100
-/** More than any document; aliases can make a small text expand to more than this, and then the rest is not looked at. */
+/** More than any real document, but aliases can expand a small text beyond this. The rest isn't checked. */
 const mostValues = 1_000_000
 
-/**
- * The oddities of one document, mapping by mapping, at most `limit`. Asks for no text but that of odd scalars, of
- * types and of the blob's names: the trees of the fast reader make text only when asked.
- */
+/** Returns at most `limit` oddities. Avoids materializing text, which the fast reader's trees create lazily. */
 export function findOddities(root: Value, places: Places, limit: number): Oddity[] {
   if (root.kind !== 'map' || limit <= 0) return []
   const schema = textOf(root, 'schema')
@@ -36,9 +32,9 @@ class Search {
   private readonly places: Places
   private readonly limit: number
   private left = mostValues
-  /** What the blob is called: looked up once, among what may be a million keys. */
+  /** Cached, because there may be a million keys. */
   private names: Pick<Oddity, 'schema' | 'package' | 'name'> | undefined
-  /** Keys and positions that lead to the value being visited; made into a path only when there is something to say. */
+  /** The path to the current value, formatted only when needed. */
   private readonly steps: (string | number)[] = []
 
   constructor(root: MapValue, schema: string, places: Places, limit: number) {
@@ -139,9 +135,8 @@ function textOf(map: MapValue, field: string): string {
 const plainNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9]|\.0)?$/
 
 /**
- * A number whose text is not how that number is written (`4.10`, `0123`, `1e5`, `1_000`, `0x1F`), or a boolean that
- * is not `true` or `false` (`y`, `on`, `No`). Precision counts too: `9007199254740993` reads as another number.
- * A value that an alias or a tag brought in is written elsewhere or on purpose: not looked at.
+ * A number not in its normal form (`4.10`, `0123`, `1e5`, `1_000`, `0x1F`, `9007199254740993`) or a boolean other than
+ * `true` and `false` (`y`, `on`, `No`). Ignores values from aliases and tags, which are deliberate.
  */
 function isSurprising(value: number | boolean, written: string): boolean {
   if (/^[*!&"'|>]/.test(written)) return false

@@ -1,5 +1,4 @@
-// .indexignore: which files of a catalog's tree opm does not read. Looks like .gitignore, and is not:
-// directories are never pruned, and what was read last in walk order decides.
+// .indexignore resembles .gitignore, but opm never prunes directories, and the last file in walk order wins.
 import { matchesGlob, parseGlob } from '../../go/glob.ts'
 import type { Glob } from '../../go/glob.ts'
 import { trimSpace } from '../../go/text.ts'
@@ -7,7 +6,7 @@ import { characterWidth, decodeLikeGo, decodeStrictly } from '../../go/utf8.ts'
 
 export const ignoreFileName = '.indexignore'
 
-/** One .indexignore: the path of its directory ('' for the root) and its text. */
+/** `path` is the directory of the file, '' for the root. */
 export interface IgnoreFile {
   readonly directory: string
   readonly text: string
@@ -17,7 +16,7 @@ interface Pattern {
   readonly domain: readonly string[]
   readonly includes: boolean
   readonly directoryOnly: boolean
-  /** Anchored to the domain and matched segment by segment; otherwise one segment that any component may match. */
+  /** Anchored and matched by segment; otherwise a single segment that can match any path component. */
   readonly isPath: boolean
   readonly segments: readonly Segment[]
 }
@@ -27,14 +26,14 @@ interface Segment {
   readonly glob: Glob | undefined
 }
 
-/** Go's bufio.Scanner reads no line of this many bytes. */
+/** Go's bufio.Scanner rejects lines of this many bytes. */
 const maxLine = 65_536
 
-/** opm's error for an ignore file that it cannot read, or undefined. */
+/** Returns opm's error for an ignore file that it can't read. */
 export function ignoreFileError(text: string): string | undefined {
   const encoder = new TextEncoder()
   for (const line of text.split('\n')) {
-    // Only a line of many characters can be one of many bytes.
+    // A UTF-16 unit is at most three bytes, so shorter lines need no encoding.
     if (line.length * 3 >= maxLine && encoder.encode(line).length >= maxLine) {
       return 'bufio.Scanner: token too long'
     }
@@ -42,10 +41,7 @@ export function ignoreFileError(text: string): string | undefined {
   return undefined
 }
 
-/**
- * An ignore file's text; a byte order mark belongs to it. A byte that is no UTF-8 becomes a lone surrogate, which
- * equals no character of a file's name.
- */
+/** Keeps the byte order mark. Invalid UTF-8 becomes a lone surrogate, which matches no file name. */
 export function ignoreFileText(bytes: Uint8Array): string {
   const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
@@ -59,7 +55,7 @@ export function ignoreFileText(bytes: Uint8Array): string {
   return text
 }
 
-/** All patterns of a tree. `files` must come in walk order. */
+/** `files` must be in walk order. */
 export class IgnoreRules {
   private readonly patterns: readonly Pattern[]
 
@@ -67,7 +63,7 @@ export class IgnoreRules {
     this.patterns = [...files].flatMap(parsePatterns)
   }
 
-  /** Whether opm leaves the file at `path` unread: the last pattern that matches decides. */
+  /** The last matching pattern decides. */
   ignores(path: string): boolean {
     if (this.patterns.length === 0) return false
     const components = path.split('/')
@@ -82,7 +78,7 @@ function parsePatterns({ directory, text }: IgnoreFile): Pattern[] {
     .split('\n')
     .map(trimSpace)
     .filter((line) => line !== '' && !line.startsWith('#'))
-  // The last pattern that matches decides, so of equal ones only the last can.
+  // The last matching pattern decides, so only the last of equal patterns can matter.
   return [...new Set(lines.reverse())].reverse().map((line) => parsePattern(line, domain))
 }
 
@@ -110,7 +106,7 @@ function matchesAnyComponent({ segments, directoryOnly }: Pattern, path: readonl
   return found >= 0 && !(directoryOnly && found === path.length - 1)
 }
 
-/** Matches from the domain's root on; what remains of the path is free. */
+/** Matches from the domain's root; the rest of the path is free. */
 function matchesPath({ segments, directoryOnly }: Pattern, path: readonly string[]): boolean {
   let matched = false
   let skipsAhead = false
@@ -127,7 +123,7 @@ function matchesPath({ segments, directoryOnly }: Pattern, path: readonly string
     }
     if (text.includes('**') || at >= path.length || !glob) return false
     if (skipsAhead) {
-      // The first hit counts; there is no second try.
+      // The first hit counts; opm doesn't backtrack.
       skipsAhead = false
       matched = false
       while (at < path.length && !matched) matched = matchesGlob(glob, path[at++] as string)

@@ -1,9 +1,8 @@
-// The fields that opm's decoder knows, level by level, for the four schemas it decodes. What stands here is the
-// format; what does not is passed over in silence by opm.
+// The fields that opm decodes in the four OLM schemas. opm silently ignores all others.
 
 /**
- * `any`: whatever stands below is opaque to opm. `typed`: opm decodes it with many more fields than stand here, and
- * refuses what does not fit. Otherwise the known fields; a list is described by its element.
+ * `any`: opaque to opm. `typed`: opm decodes many more fields than are listed and refuses what doesn't fit. A list has
+ * the shape of its elements.
  */
 export type Shape = 'any' | 'typed' | { readonly [field: string]: Shape }
 
@@ -41,7 +40,7 @@ export const blobShapes: Readonly<Record<string, Shape>> = {
   },
 }
 
-/** Fields below `value` of the property types whose structure is closed. Others are opaque. */
+/** Property types whose `value` has a closed structure. */
 export const propertyShapes: Readonly<Record<string, Shape>> = {
   'olm.package': { packageName: text, version: text, release: text },
   'olm.package.required': { packageName: text, versionRange: text },
@@ -51,7 +50,7 @@ export const propertyShapes: Readonly<Record<string, Shape>> = {
   'olm.bundle.object': 'typed',
 }
 
-/** The shape below a field, whose name is matched as Go does: without regard to case. Undefined: not known. */
+/** Matches names case-insensitively, as Go does. */
 export function shapeOf(shape: Exclude<Shape, string>, field: string): Shape | undefined {
   if (Object.hasOwn(shape, field)) return shape[field]
   const folded = field.toLowerCase().replaceAll('ſ', 's')

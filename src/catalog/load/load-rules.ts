@@ -1,4 +1,3 @@
-// The rules about reading a file: what opm refuses while it loads.
 import { defineRule } from '../../findings/rule.ts'
 
 const whyNothingLoads =
@@ -174,7 +173,7 @@ export const moreProblems = defineRule<{ count: number }>({
   }),
 })
 
-/** Texts from the file, kept from flooding a sentence. */
+/** Keeps text from the file from flooding a message. */
 function shorten(text: string): string {
   const line = text.split('\n', 1)[0] ?? ''
   return line.length > 60 ? `${line.slice(0, 57)}...` : line

@@ -1,5 +1,4 @@
-// What opm demands of every document, whatever its schema: an object, no two spellings of a key, and texts where the
-// format's own three keys stand.
+// What opm requires of every document: an object without case-variant keys, and text in the format's three keys.
 import { quote, sortedByBytes } from '../../go/text.ts'
 import { blobText, jsonText } from '../../go/json/json-text.ts'
 import { markedJson, withMark } from '../../go/json/marked-json.ts'
@@ -30,19 +29,16 @@ export type MetaProblem =
       readonly found: string
     }
 
-/** opm shows all of it; a message of more than this is of use to nobody. */
+/** opm shows everything; longer messages help no reader. */
 const maxShown = 1 << 20
 
-/**
- * Looks at a document's value. `raw` is its JSON as it was written, where it was: opm shows that in its message.
- * Null is not looked at: Go leaves the object as it was, empty.
- */
+/** `raw` is the original JSON, if any; opm quotes it. Ignores null, which Go decodes to an empty object. */
 export function readMeta(
   value: Value,
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
   if (value.kind !== 'map') return { problems: [notAnObject(value, raw)] }
-  // Keys that are their own folding differ from each other already; in a large document nearly all are.
+  // Nearly all keys in a large document are already folded and thus can't collide.
   const folding = value.entries.every((entry) => isFolded(entry.key)) ? undefined : foldKeys(value.entries)
   const problems: MetaProblem[] = []
   if (folding && folding.again.size > 0) {
@@ -68,9 +64,9 @@ export function readMeta(
 }
 
 interface Folding {
-  /** The first entry of each key, by its folding. */
+  /** By folded key. */
   first(key: string): MapEntry | undefined
-  /** All entries of the keys that are written in several ways. */
+  /** All entries of keys that occur in several spellings. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
@@ -108,14 +104,14 @@ function notAnObject(value: Value, raw: string | undefined): MetaProblem {
   return { kind: 'not-an-object', message: withMark(detail, offset, marked), at: value, found }
 }
 
-/** Several complaints of one kind are one message to Go. */
+/** Go reports several problems of one kind in one message. */
 export function joinedMessage(problems: readonly MetaProblem[]): string {
   const duplicates = problems.filter((problem) => problem.kind === 'duplicate-field')
   if (duplicates.length > 1) return `[${duplicates.map((problem) => problem.message).join(', ')}]`
   return problems[0]?.message ?? ''
 }
 
-/** The document has no schema. `value` is undefined for an empty document. */
+/** `value` is undefined for an empty document. */
 export function missingSchema(value: Value | undefined): string {
   return `object '${value ? `${blobText(value)}\n` : ''}' is missing root schema field`
 }

@@ -1,5 +1,4 @@
-// One file's bytes to its facts, exactly as opm v1.73 reads it. Never throws on what a file holds; never looks at
-// other files. Where opm stops at the first problem, this reports all it can still see.
+// Reads one file exactly as opm v1.73 does, but reports all problems instead of only the first. Never throws.
 import { oddityCap } from '../facts/catalog.ts'
 import type { BlobPlace, FileFacts, Oddity, OtherBlob } from '../facts/catalog.ts'
 import { findOddities } from './find-oddities.ts'
@@ -18,34 +17,31 @@ import * as rules from './load-rules.ts'
 import type { Value } from '../../go/tree.ts'
 import { ownCopy } from '../../go/utf8.ts'
 
-/** A page that lists more than this about one file helps nobody. */
+/** Per file; more don't help a reader. */
 const maxFindings = 100
 
-/** Where a file is nothing but problems, reading on finds only more. */
+/** After this many problems, reading on only finds more. */
 const maxCounted = 10_000
 
-/** A larger document is not read again only to tell where that ends which is wrong. */
+/** Bytes. A larger document isn't read again just to find where the faulty part ends. */
 const mostReadAgain = 1024 * 1024
 
-/** Enough of what is dropped to recognise it by. */
+/** Characters; enough to recognize the text. */
 const maxDroppedText = 100
 
 export interface ReadOptions extends DocumentOptions {
-  /**
-   * Leaves out what plays no part in opm's verdict: oddities, and the summaries of `olm.csv.metadata`. Such facts are
-   * for `validateCatalog` alone.
-   */
+  /** Leaves out oddities and `olm.csv.metadata` summaries. Such facts are only for `validateCatalog`. */
   readonly forVerdict?: boolean
-  /** Told each blob in which nothing is wrong, once, in the order of the file: for whoever needs more of it than its facts. */
+  /** Called once for each valid blob, in file order. */
   readonly onMeta?: (meta: Meta) => void
 }
 
-/** Reads a catalog file. Places in the result name the file ''. */
+/** The file in all places of the result is ''. */
 export function readFile(bytes: Uint8Array, options: ReadOptions = {}): FileFacts {
   return new FileReading(bytes, options).read()
 }
 
-/** The facts of a file that cannot even be opened; `message` is opm's text for that. */
+/** `message` is opm's text. */
 export function unreadableFile(message: string): FileFacts {
   return {
     bytes: 0,
@@ -144,7 +140,7 @@ class FileReading {
     const isLarge = end - start > mostReadAgain
     if (exactly && !isLarge && problems.length + objectProblems.length > 0)
       return this.readDocument(exactly(), index)
-    // The fast reader knows where a value begins; where it ends can be told from the line (ends.ts).
+    // The fast reader knows where a value begins; ends.ts derives the end from the line.
     const places = document.places
     const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
     this.keepOddities(document)

@@ -1,24 +1,21 @@
-// Which files of a tree belong to the catalog in it: all but the ignored ones, whatever they are called.
+// Selects the files that belong to the catalog in a tree: all but the ignored ones, whatever their names.
 import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, ignoreFileError, ignoreFileName } from './indexignore.ts'
 import { compareWalk } from '../../go/walk-order.ts'
 
 export interface Selection {
-  /** Paths below the catalog's root, in walk order. */
+  /** Relative to the catalog's root, in walk order. */
   readonly files: readonly string[]
-  /** opm's error where an ignore file cannot be read; it then reads nothing at all. */
+  /** opm's error for an unreadable ignore file; opm then reads nothing. */
   readonly loadError?: { readonly file: string; readonly message: string }
 }
 
-/** Whether the path names an ignore file, at any depth. */
+/** At any depth. */
 export function isIgnoreFile(path: string): boolean {
   return path === ignoreFileName || path.endsWith(`/${ignoreFileName}`)
 }
 
-/**
- * Selects among all files of a tree (paths relative to the catalog's root, `/` between components).
- * `ignoreFiles` holds the text of every .indexignore among them, by path.
- */
+/** `paths` are relative to the catalog's root and use `/`. `ignoreFiles` has the text of each .indexignore by path. */
 export function selectFiles(paths: Iterable<string>, ignoreFiles: ReadonlyMap<string, string>): Selection {
   const walked = [...paths].sort(compareWalk)
   const found: IgnoreFile[] = []

@@ -1,6 +1,6 @@
-// What kind of picture some bytes are, by their first bytes, as browsers decide it. Decodes no picture.
+// Detects an image's media type from its first bytes, as browsers do.
 
-/** How much of a picture is looked at: an SVG may open with a declaration, comments and a document type. */
+/** Bytes; an SVG can start with a declaration, comments and a document type. */
 const sniffLength = 4096
 
 const magic: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
@@ -21,7 +21,7 @@ const mediatypeOfRoot: Readonly<Record<string, string>> = {
   body: 'text/html',
 }
 
-/** The media type that the bytes show, `text/html` and `application/gzip` included since both are met; undefined for none. */
+/** Can also return `text/html` and `application/gzip`, because catalogs contain both. */
 export function sniffImage(bytes: Uint8Array): string | undefined {
   for (const [mediatype, at, wanted] of magic) {
     if (wanted.every((byte, index) => bytes[at + index] === byte)) return mediatype

@@ -3,7 +3,7 @@ import type { Property } from '../facts/catalog.ts'
 import type { Json } from '../../go/json/json.ts'
 import { fieldValues } from '../../go/json/json-fields.ts'
 
-/** Go's text for a priority that is no integer; undefined for a good one, none, or a property of another type. */
+/** Go's error for a priority that isn't an integer. */
 export function priorityError(property: Property): string | undefined {
   if (property.type !== 'olm.channel') return undefined
   const wrong = fieldValues(property.value, 'priority').find((value) => !isInteger(value))
@@ -11,7 +11,7 @@ export function priorityError(property: Property): string | undefined {
   return `json: cannot unmarshal ${kindOf(wrong)} into Go struct field Channel.priority of type int`
 }
 
-/** A JSON number is written by Go from 1e21 on with an exponent, which no integer field takes. */
+/** From 1e21 on, Go writes a JSON number with an exponent, which no integer field accepts. */
 function isInteger(value: Json): boolean {
   return value === null || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
 }

@@ -1,4 +1,4 @@
-// The problems of a conversion: what we say of each, and what opm says of the first, where it stops.
+// Collects the problems of a conversion as findings, and opm's message for the first.
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
 import type { Rule } from '../../findings/rule.ts'
@@ -7,17 +7,16 @@ export class Complaints {
   private readonly findings: FindingList
   private firstMessage: string | undefined
 
-  /** Problems become findings of the list. */
   constructor(findings: FindingList) {
     this.findings = findings
   }
 
-  /** opm's text for the first problem that it notices here. */
+  /** opm's text for the first problem. */
   get message(): string | undefined {
     return this.firstMessage
   }
 
-  /** In opm's order. `message` makes its text; it is undefined where opm notices only in its tree of errors. */
+  /** Call in opm's order. `message` is undefined if opm notices the problem only in its error tree. */
   add<Data extends object>(
     message: (() => string) | undefined,
     rule: Rule<Data>,

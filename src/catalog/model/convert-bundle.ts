@@ -1,5 +1,4 @@
-// Links one bundle blob: its package, properties, images, version, release and channels, checked in opm's order
-//. Goes on after each problem with what is still known.
+// Links one bundle blob with opm's checks in opm's order, but continues after a problem.
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { Rule } from '../../findings/rule.ts'
@@ -119,7 +118,7 @@ interface BrokenImage {
   readonly error: string
 }
 
-/** Facts of a file that did not change are the same values under every pull request. */
+/** Cached, because facts of unchanged files are the same objects in every pull request. */
 const brokenRelatedImages = oncePer((images: readonly RelatedImage[]) =>
   images.flatMap(({ image, mark }, index) => brokenImage(`relatedImages[${index}].image`, image, mark)),
 )

@@ -1,4 +1,4 @@
-// Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates.
+// Links each entry of an olm.deprecations blob to the package, channel or bundle that it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
 import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'
@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts'
 import { locationOf } from './location.ts'
 import type { ModelPackage } from './model.ts'
 
-/** Adds the blob's deprecations to the draft. `index` counts the catalog's deprecation blobs. */
+/** `index` is the blob's position among the catalog's deprecation blobs. */
 export function addDeprecations(draft: Draft, blob: DeprecationBlob, index: number): void {
   const at = locationOf(blob.place)
   const object = 'this olm.deprecations blob'

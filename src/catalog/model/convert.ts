@@ -1,5 +1,4 @@
-// Links a catalog's blobs as opm's ConvertToModel does, in its order. opm stops at the
-// first problem; this goes on with what can be linked, so that the first message is opm's and all findings are ours.
+// Links a catalog's blobs in the order of opm's ConvertToModel, but continues after the first problem.
 import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
 import { quote, sortedByBytes } from '../../go/text.ts'
@@ -16,11 +15,11 @@ import type { ModelBundle, ModelPackage } from './model.ts'
 
 export interface Conversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
-  /** opm's text for the first problem that it stops at. */
+  /** opm's text for the first problem. */
   readonly message?: string
 }
 
-/** Links the catalog. Never throws; every problem goes into `findings`. */
+/** Never throws; every problem goes into `findings`. */
 export function convert(catalog: Catalog, ruleSet: RuleSet, findings: FindingList): Conversion {
   const complaints = new Complaints(findings)
   const draft: Draft = {
@@ -105,8 +104,8 @@ function addChannel(draft: Draft, blob: ChannelBlob): void {
 }
 
 /**
- * Every entry without a bundle is a finding; opm's own bookkeeping keeps only the entries of a package's
- * channel that was loaded last, so only those have a message here. The others fail in its tree.
+ * Every entry without a bundle is a finding. opm tracks only the entries of the package's last loaded channel, so only
+ * those have a message here; the others fail in its error tree.
  */
 function complainOfHollowEntries(draft: Draft, lastChannel: ReadonlyMap<string, ChannelBlob>): void {
   for (const [name, parent] of draft.packages) {
@@ -135,7 +134,7 @@ function hollowEntries(
   return `no olm.bundle blobs found in package ${quote(packageName)} for olm.channel entries [${list}]`
 }
 
-/** opm adds an empty channel where the default one is missing, and complains of its emptiness in the tree. */
+/** opm adds an empty channel for a missing default channel, then reports it as empty in its error tree. */
 function inventDefaultChannels(draft: Draft): void {
   for (const { blob, channels } of draft.packages.values()) {
     if (blob.defaultChannel === '' || channels.has(blob.defaultChannel)) continue

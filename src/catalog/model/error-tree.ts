@@ -1,4 +1,4 @@
-// opm's tree of errors and its printed form. Knows no rules: they bring the texts.
+// opm's error tree and its printed form.
 
 export interface ErrorTree {
   readonly text: string
@@ -9,12 +9,12 @@ export function leaf(text: string): ErrorTree {
   return { text, causes: [] }
 }
 
-/** A node with causes; none at all without them. */
+/** Returns an empty list without causes. */
 export function node(text: string, causes: readonly ErrorTree[]): ErrorTree[] {
   return causes.length === 0 ? [] : [{ text, causes }]
 }
 
-/** The tree as opm prints it, without a newline at the end. Texts that hold newlines are not indented further. */
+/** No newline at the end. Like opm, doesn't indent further lines of multi-line texts. */
 export function printErrorTree(tree: ErrorTree): string {
   const lines: string[] = []
   print(tree, '', '', lines)

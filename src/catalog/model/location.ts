@@ -1,14 +1,11 @@
-// From a fact's place to a finding's. Nothing else.
 import type { BlobPlace } from '../facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { Location } from '../../findings/finding.ts'
 
-/** Where a blob begins, or a mark inside it. */
 export function locationOf(place: BlobPlace, mark: Mark = place): Location {
   return { file: place.file, line: mark.line, column: mark.column }
 }
 
-/** The related place of a duplicate. */
 export function firstOne(place: BlobPlace): { at: Location; note: string } {
   return { at: locationOf(place), note: 'the first one' }
 }

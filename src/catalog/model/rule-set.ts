@@ -1,10 +1,9 @@
-// Which of opm's rules hold: opm grew them over the years, and OpenShift ships older lines. A rule set is a value.
-// Loading is not part of it: FileFacts depend on the bytes alone and follow the newest opm.
+// The rules differ between opm releases, and OpenShift ships older ones. Loading always follows the newest opm.
 import compare from 'semver/functions/compare.js'
 import valid from 'semver/functions/valid.js'
 
 export interface RuleSet {
-  /** For people and cache keys: `opm-v1.73`. */
+  /** For display and cache keys: `opm-v1.73`. */
   readonly id: string
   /** `olm.deprecations` blobs are read; before, they were custom blobs (since v1.32.0). */
   readonly deprecations: boolean
@@ -26,7 +25,7 @@ export interface RuleSet {
 
 type Switch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
 
-/** The release that brought each rule. */
+/** The release that introduced each rule. */
 const since: Readonly<Record<Switch, string>> = {
   deprecations: '1.32.0',
   packageNameSyntax: '1.41.0',
@@ -37,20 +36,17 @@ const since: Readonly<Record<Switch, string>> = {
   skipRangeSyntax: '1.69.0',
 }
 
-/** Older opms read files in another way (no check of case-variant keys), which the facts cannot tell. */
+/** Older releases don't check case-variant keys when loading, which the facts can't show. */
 const oldest = '1.28.0'
 const lastWithPriority = '1.73.0'
 
-/** What `--profile opm` means: v1.73.0 as it was released. */
+/** The rules of `--profile opm`. */
 export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.0')
 
-/**
- * The rules of one opm release, given as `1.60.0` or `v1.60.0`. Undefined for what is not such a version or is
- * older than v1.28.0.
- */
+/** `release` is `1.60.0` or `v1.60.0`. Returns undefined for other texts and releases before v1.28.0. */
 export function ruleSetFor(release: string): RuleSet | undefined {
   const plain = release.replace(/^v/, '')
-  // Only whole releases: what came before one is not told apart by the table above.
+  // Only final releases: the table doesn't distinguish prereleases.
   if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldest) < 0) return undefined
   return ruleSetOf(`opm-v${plain}`, plain)
 }

@@ -1,5 +1,4 @@
-// A catalog's facts under opm's rules: opm's verdict and message, and every problem that there is, not only the
-// first one. Load errors are not looked at here: validate-catalog.ts joins them.
+// opm's verdict and message, plus all problems instead of only the first. validate-catalog.ts adds load errors.
 import type { Catalog } from '../facts/catalog.ts'
 import { printErrorTree } from './error-tree.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -10,15 +9,14 @@ import { defaultRuleSet } from './rule-set.ts'
 import type { RuleSet } from './rule-set.ts'
 
 export interface ModelValidation {
-  /** True exactly when there are no findings. */
   readonly passed: boolean
-  /** opm's error text; absent when it passes. */
+  /** opm's error text; absent if it passes. */
   readonly message?: string
-  /** The problems, sorted, each once, as many of each rule as a list keeps. */
+  /** Sorted, without duplicates, capped per rule. */
   readonly findings: readonly Finding[]
 }
 
-/** Judges linked facts as opm does. Never throws. */
+/** Never throws. */
 export function validateAsOpm(catalog: Catalog, ruleSet: RuleSet = defaultRuleSet): ModelValidation {
   const findings = new FindingList()
   const { packages, message: flat } = convert(catalog, ruleSet, findings)

@@ -1,5 +1,4 @@
-// A whole catalog's verdict under opm's rules: load errors first, as opm never looks further than the first of
-// them, then the model. Reads no files; rules of our own (profile `full`) are checks that come on top.
+// A catalog's verdict under opm's rules: load errors first, because opm stops at the first of them, then the model.
 import type { Catalog } from '../facts/catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -12,18 +11,18 @@ import { defaultRuleSet } from './rule-set.ts'
 import type { RuleSet } from './rule-set.ts'
 import { validateAsOpm } from './validate-as-opm.ts'
 
-/** `opm`: what opm refuses, nothing else. `full`: the file-scoped findings of our own as well. */
+/** `opm`: only what opm refuses. `full`: adds our own file-scoped findings. */
 export type Profile = 'opm' | 'full'
 
 export interface CatalogVerdict {
-  /** opm's verdict, whatever the profile. */
+  /** opm's verdict in either profile. */
   readonly passed: boolean
-  /** opm's error text when it does not pass. */
+  /** opm's error text; absent if it passes. */
   readonly message?: string
   readonly findings: readonly Finding[]
 }
 
-/** What may be missing only because the file that holds it could not be read to its end. */
+/** Findings that can be caused by a file that wasn't read to its end. */
 const saidOfAbsence: ReadonlySet<string> = new Set([
   unknownPackage.id,
   unknownDefaultChannel.id,
@@ -34,8 +33,8 @@ const saidOfAbsence: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Judges a catalog. Load errors decide the message, in walk order; the model's findings are given as well, except
- * those that a file cut short by a load error would explain. Never throws.
+ * Load errors decide the message, in walk order. Omits model findings that a truncated file would explain. Never
+ * throws.
  */
 export function validateCatalog(
   catalog: Catalog,

@@ -1,5 +1,4 @@
-// opm's checks of one channel entry and its bundle, and of deprecations, for validate-model.ts.
-// A bundle in two channels is checked in both, as opm does.
+// opm's checks of one channel entry with its bundle, and of deprecations. Like opm, checks a bundle once per channel.
 import { leaf } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
@@ -13,7 +12,6 @@ import { versionText } from '../versions/version.ts'
 import { locationOf } from './location.ts'
 import type { ModelBundle, ModelChannel, ModelDeprecation, ModelEntry } from './model.ts'
 
-/** One entry: what the entry says, then what its bundle says. */
 export function entryCauses(
   packageName: string,
   channel: ModelChannel,
@@ -55,7 +53,7 @@ export function entryCauses(
       findings.add(channelRules.invalidSkipRange, atEntry, data)
     }
   }
-  // Entries without a bundle are told of by the conversion; here they only fail as opm's tree has it.
+  // The conversion reports entries without a bundle; this only reproduces opm's tree.
   if (bundle === undefined) causes.push(leaf('must be exactly one property with type "olm.package"'))
   if (bundle === undefined || !hasImage(bundle)) causes.push(leaf('bundle image must be set'))
   if (bundle !== undefined && !hasImage(bundle)) {
@@ -71,7 +69,7 @@ export function entryCauses(
   return causes
 }
 
-/** The deprecation message, for a package, a channel or a bundle. */
+/** For a package, a channel or a bundle. */
 export function deprecationCauses(
   packageName: string,
   object: () => string,

@@ -1,5 +1,4 @@
-// opm's checks of the linked catalog, which it reports as a tree of all errors.
-// Texts and findings are made side by side, so that neither can say what the other does not.
+// opm's checks of the linked catalog. Builds opm's error tree and our findings together, so that they can't diverge.
 import { leaf, node } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
@@ -16,8 +15,8 @@ import { deprecationCauses, entryCauses } from './validate-entry.ts'
 import type { ModelBundle, ModelChannel, ModelPackage } from './model.ts'
 
 /**
- * Validates linked packages; problems go into `findings`. Gives opm's tree, siblings in the order of their names where
- * opm's order is random; undefined when all is well. Never throws.
+ * Returns opm's tree, or undefined for a valid catalog. Sorts siblings by name where opm's order is random. Never
+ * throws.
  */
 export function validateModel(
   packages: ReadonlyMap<string, ModelPackage>,
@@ -63,7 +62,7 @@ function channelCauses(
   const causes: ErrorTree[] = []
   if (channel.entries.size === 0) {
     causes.push(leaf('channel must contain at least one bundle'))
-    // An invented channel is told of as the unknown default channel that it stands for.
+    // An added channel is already reported as an unknown default channel.
     if (channel.blob !== undefined) {
       const data = { package: parent.blob.name, channel: channel.name }
       findings.add(channelRules.emptyChannel, locationOf(channel.blob.place), data)
@@ -114,7 +113,7 @@ function graphCauses(
   return [leaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
 }
 
-/** Bundles are told apart by name, over all channels. */
+/** Compares bundles by name, across all channels. */
 function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTree[] {
   const versions = new Map<string, Map<string, ModelBundle | undefined>>()
   for (const channel of parent.channels.values()) {
@@ -133,7 +132,7 @@ function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTr
     const places = names
       .flatMap((name) => bundles.get(name)?.blob.place ?? [])
       .map((place) => locationOf(place))
-    // Entries without a bundle count as 0.0.0 for opm; they have their own finding.
+    // opm counts entries without a bundle as 0.0.0; they already have a finding.
     if (places.length < 2) continue
     const data = { package: parent.blob.name, version, bundles: names }
     const others = places.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
@@ -142,7 +141,7 @@ function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTr
   return groups.length === 0 ? [] : [leaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
 }
 
-/** What must be unique; undefined for a version that could not be read (that is a finding of its own). */
+/** Undefined for a version that doesn't parse, which already has a finding. */
 function versionKey(bundle: ModelBundle | undefined): string | undefined {
   if (bundle === undefined) return '0.0.0'
   if (bundle.version === undefined) return undefined

@@ -1,10 +1,9 @@
-// Where a file's documents lie, told by separators and brackets alone: to find the one that a place is in. Reads no
-// document, so it takes no memory and does not know whether one can be read.
+// Finds the documents of a file by separators and brackets alone, without parsing, so it needs little memory.
 import { chunksOf, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 
 export interface DocumentSpan {
-  /** Byte offsets in the file: `[start, end)`. */
+  /** Byte offset in the file. */
   readonly start: number
   readonly end: number
 }
@@ -16,10 +15,10 @@ const CLOSING_BRACKET = 0x5d
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** How far the file's beginning is looked at for an opening brace. */
+/** Bytes to search for an opening brace. */
 const lookAhead = 4096
 
-/** The documents in their order: as opm tells them apart, where all of them can be read. */
+/** Matches opm's documents if all of them are valid. */
 export function* documentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
   const isJson = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead))).startsWith('{')
   let at = 0
@@ -35,7 +34,7 @@ export function* documentSpans(bytes: Uint8Array): Generator<DocumentSpan> {
   if (at < bytes.length) yield* chunksOf(bytes, at, 0, decodeLikeGo)
 }
 
-/** Behind the bracket that closes the one at `start`, or the end of the file. */
+/** Returns the offset after the closing bracket, or the end of the file. */
 function closingBrace(bytes: Uint8Array, start: number): number {
   let depth = 0
   for (let at = start; at < bytes.length; at++) {
@@ -47,7 +46,7 @@ function closingBrace(bytes: Uint8Array, start: number): number {
   return bytes.length
 }
 
-/** The quote that closes the one at `start`, or the end of the file. */
+/** Returns the offset of the closing quote, or the end of the file. */
 function closingQuote(bytes: Uint8Array, start: number): number {
   let at = start + 1
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1

@@ -1,5 +1,5 @@
-// Where the things end that findings point at. Facts keep only where a blob, an entry or an image begins; its end is
-// read from the file when a finding is reported, so a catalog without findings pays nothing.
+// Adds ends to the places of findings. Facts keep only beginnings; ends are read from the file when a finding is
+// reported, so a catalog without findings costs nothing.
 import type { Finding, Location } from '../../findings/finding.ts'
 import { documentSpans } from './document-spans.ts'
 import { ForwardReader } from './forward-reader.ts'
@@ -9,22 +9,20 @@ import { endsInTree, mostLines } from './tree-ends.ts'
 type End = Pick<Location, 'endLine' | 'endColumn'>
 
 /**
- * A larger document is not read a second time for where its values end, nor are more of all files together than
- * `mostReadAgain`: their findings end on their own lines. A bundle of more than a megabyte has a finding for that alone.
+ * Bytes per document, and of all files together in `mostReadAgain`. Findings in larger documents end on their own line,
+ * to avoid parsing them twice. A bundle of more than a megabyte has a finding for that alone.
  */
 const largestDocument = 1024 * 1024
 const mostReadAgain = 16 * 1024 * 1024
 
 /**
- * The findings, in their order, each place with an end: that of the value that begins there, over all its lines, or
- * of the key, where only a key begins there or `extent` says so. A blob of several lines, and any value of more than
- * twenty, ends with the first thing in it instead: code scanning shows a finding in a pull request only where all its lines are in
- * the diff, and nobody looks at four hundred lines to see what is meant.
+ * Each place gets the end of the value that begins there, or of the key if only a key begins there or `extent` says so.
+ * A blob of several lines, and any value over twenty lines, ends with the first thing in it: code scanning shows a
+ * finding in a pull request only if all its lines are in the diff.
  *
- * What stands in no tree (text that opm drops, a document that cannot be read) ends on its own line: with the quoted
- * text, the bracket or the plain value that begins there; so does what stands in a document that is too large. A place that does not exist ends where it begins. `bytesOf`
- * is asked once per file, and only documents with findings are read. Findings in files without bytes, with an end on
- * one of the next twenty lines, or without a place stay as they are.
+ * Places outside a parsed tree (dropped text, unreadable or very large documents) end on their own line. A place that
+ * doesn't exist ends where it begins. Calls `bytesOf` once per file. Findings stay as they are if they have no place or
+ * no bytes, or already end within the next twenty lines.
  */
 export function withEnds(
   findings: readonly Finding[],
@@ -54,7 +52,7 @@ export function withEnds(
   })
 }
 
-/** Ends by the line alone; returns the places that exist. */
+/** Returns the places that exist. */
 function endsOnLines(bytes: Uint8Array, places: readonly Location[], ends: Map<Location, End>): Found[] {
   // Such files have other line ends between their bytes. They are one document, if they can be read at all.
   if (isUtf16(bytes)) {
@@ -74,7 +72,7 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 }
 
-/** Document by document, each with the places that lie in it. At most `most` bytes are read; returns how many are left. */
+/** Reads at most `most` bytes and returns how many are left. */
 function endsInTrees(
   bytes: Uint8Array,
   places: readonly Found[],

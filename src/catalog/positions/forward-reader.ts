@@ -1,12 +1,11 @@
-// Goes through a file's bytes once, from place to place: where they are, and how long is what begins there as far as
-// its line alone tells. For files of any size and lines of any length.
+// Converts places to bytes and back in one pass over a file of any size, with lines of any length.
 import type { Mark } from '../../go/mark.ts'
 import { characterWidth, decodeLikeGo } from '../../go/utf8.ts'
 
-/** Bytes of a line that are looked at for an end: a longer thing ends there. */
+/** Bytes of a line to search for an end. */
 const widest = 4096
 
-/** Every question is about the place of the last one, or one behind it. */
+/** Queries must be in ascending order. */
 export class ForwardReader {
   private readonly bytes: Uint8Array
   private line = 1
@@ -25,7 +24,7 @@ export class ForwardReader {
     return end < 0 ? this.bytes.length : end
   }
 
-  /** The byte at which a place is; undefined where it does not exist. */
+  /** Undefined if the place doesn't exist. */
   byteAt({ line, column }: Mark): number | undefined {
     const { bytes } = this
     while (this.line < line) {
@@ -39,7 +38,6 @@ export class ForwardReader {
     return this.at
   }
 
-  /** The place of a byte. */
   markOf(byte: number): Mark {
     while (this.lineEnd < byte) this.nextLine()
     while (this.at < byte) this.nextCharacter()
@@ -59,10 +57,7 @@ export class ForwardReader {
     this.column += width === 4 ? 2 : 1
   }
 
-  /**
-   * How long that is, in UTF-16 code units, which begins at a place: the quoted text, the bracket or the plain value; 0
-   * where the place does not exist.
-   */
+  /** Length in UTF-16 units of the quoted text, bracket or plain value at a place; 0 if the place doesn't exist. */
   lengthAt(place: Mark): number {
     const { bytes } = this
     if (this.byteAt(place) === undefined) return 0
@@ -76,19 +71,19 @@ export class ForwardReader {
   }
 }
 
-/** `before` is the character before the text that is no blank. */
+/** `before` is the last non-blank character before the text. */
 function lengthOf(text: string, before: string): number {
   const whole = text.trimEnd().length
   const [first = ''] = text
   if (first === '"' || first === "'") return endOfQuoted(text, 0) ?? whole
   if (first === '{' || first === '[') return endOfBracket(text) ?? whole
-  // Inside of brackets, commas and brackets end a plain value; elsewhere they belong to it.
+  // Inside brackets, commas and brackets end a plain value.
   const end = '{[,'.includes(before) && before !== '' ? /[,\]}]|:\s|\s#/ : /\s#/
   const found = end.exec(text)?.index
   return found === undefined ? whole : text.slice(0, found).trimEnd().length
 }
 
-/** Behind the closing quote of the text that begins at `start`; undefined where it does not end here. */
+/** Returns the offset after the closing quote, or undefined if the quote isn't closed here. */
 function endOfQuoted(text: string, start: number): number | undefined {
   const quote = text[start]
   for (let at = start + 1; at < text.length; at++) {

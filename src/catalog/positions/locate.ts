@@ -1,4 +1,4 @@
-// Where something deep in a document stands, for rules that know its path but kept no place of it.
+// Finds the place of a path in a document, for rules that kept no place.
 import type { Location } from '../../findings/finding.ts'
 import { TextPlaces, type Places } from '../../go/places.ts'
 import { readTree } from '../../go/read-tree.ts'
@@ -6,9 +6,8 @@ import type { MapEntry, Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
 
 /**
- * The place of a path in the document that has the bytes `[start, end)` of a file: of the field's name and value, of
- * a list's item. Names match exactly, or else without regard to case. Where the path ends early, the place of what
- * is there; where the document cannot be read, its first line.
+ * `start` and `end` are the document's bytes in the file. Matches names exactly first, then case-insensitively. Returns
+ * the deepest place that exists on the path, or the first line of an unreadable document.
  */
 export function locate(
   bytes: Uint8Array,
@@ -19,7 +18,7 @@ export function locate(
   return locator(bytes, start, end)(path)
 }
 
-/** As `locate`, for many paths of one document, which is read once. */
+/** Reads the document once for many paths. */
 export function locator(
   bytes: Uint8Array,
   start: number,
@@ -31,7 +30,7 @@ export function locator(
   return locatorIn(document.value, new TextPlaces(document.text, line, column))
 }
 
-/** As `locator`, of a document that is read already; `places` are those of its tree's offsets. */
+/** For a document that is already parsed; `places` belongs to its tree. */
 export function locatorIn(
   root: Value,
   places: Places,

@@ -1,5 +1,4 @@
-// A document's tree together with the text that it was read from, in whatever its offsets count: so that who wants to
-// know where its values end need not know which reader read it. Reads nothing before it is asked.
+// A document's tree with its text, so that callers can find ends regardless of which reader parsed it. Parses lazily.
 import type { Location } from '../../findings/finding.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { DocumentSpan } from './document-spans.ts'
@@ -10,7 +9,7 @@ import { TextPlaces, type Places } from '../../go/places.ts'
 import { readTree, type Tree } from '../../go/read-tree.ts'
 import type { Value } from '../../go/tree.ts'
 
-/** A place in a file, and the byte of the file at which it is. */
+/** A place and its byte offset in the file. */
 export interface Found {
   readonly at: Location
   readonly byte: number
@@ -18,22 +17,21 @@ export interface Found {
 
 export interface PlacedTree {
   readonly root: Value
-  /** Every value is written within the one that holds it: none is there by an alias. */
+  /** Every value is written inside its parent, so there are no aliases. */
   readonly isNested: boolean
-  /** The offsets at which places are. Both are in ascending order. */
+  /** Both lists are ascending. */
   offsetsOf(places: readonly Found[]): number[]
-  /** The place of an offset in the file. */
   mark(offset: number): Mark
-  /** The ASCII character at an offset, as its code; some number above 127 for others. */
+  /** A number above 127 if the character isn't ASCII. */
   codeAt(offset: number): number
-  /** The line feed that ends an offset's line, or the end of the text. */
+  /** The offset of the line feed, or the end of the text. */
   lineEnd(offset: number): number
 }
 
 const LINE_FEED = 0x0a
 const OPEN_BRACE = 0x7b
 
-/** Reads documents of one file, in the file's order: fast where the fast readers do it, else exactly. */
+/** Call in file order. Uses the fast readers where possible. */
 export class PlacedTrees {
   private readonly bytes: Uint8Array
   private readonly yaml: RegularReader
@@ -45,21 +43,21 @@ export class PlacedTrees {
     this.json = new RegularJsonReader(bytes)
   }
 
-  /** `from` is the place where the document begins. Undefined where it cannot be read or is empty. */
+  /** `from` is where the document begins. Returns undefined if it is unreadable or empty. */
   read(document: DocumentSpan, from: Mark): PlacedTree | undefined {
     return this.readRegular(document.start, from) ?? readExactly(this.bytes, document, from)
   }
 
   private readRegular(start: number, from: Mark): PlacedTree | undefined {
     const { bytes, json, yaml } = this
-    // To the fast reader of YAML a document begins with a line.
+    // The fast YAML reader needs documents that begin at a line start.
     const reader = bytes[start] === OPEN_BRACE ? json : from.column === 1 ? yaml : undefined
     const document = reader?.read(start)
     return document && new RegularTree(bytes, document.tree, document.lines, from.line)
   }
 }
 
-/** As `PlacedTrees.read`, without the fast readers: what they must be equal to. */
+/** `PlacedTrees.read` without the fast readers, to test that both agree. */
 export function readExactly(
   bytes: Uint8Array,
   { start, end }: DocumentSpan,
@@ -69,7 +67,7 @@ export function readExactly(
   return tree && new ExactTree(tree, from)
 }
 
-/** A tree of the exact readers: offsets count the UTF-16 units of the document's text. */
+/** Offsets are UTF-16 units of the document's text. */
 class ExactTree implements PlacedTree {
   readonly root: Value
   readonly isNested = false
@@ -112,13 +110,13 @@ class ExactTree implements PlacedTree {
   }
 }
 
-/** A tree of the fast readers: offsets count the file's bytes. */
+/** Offsets are bytes of the file. */
 class RegularTree implements PlacedTree {
   readonly root: Value
   readonly isNested = true
   private readonly bytes: Uint8Array
   private readonly places: Places
-  /** Columns are counted from the line's start each time, and thousands of findings can be about one long value. */
+  /** Cached, because each lookup counts from the line start, and one long value can have thousands of findings. */
   private readonly marks = new Map<number, Mark>()
 
   constructor(bytes: Uint8Array, root: Value, lines: DocumentLines, firstLine: number) {

@@ -1,13 +1,12 @@
-// The ends of what begins at places in one document, by its tree. Goes through the tree once, with a stack of its own,
-// and through what aliases share once: linear in the document, however deep or wide it is.
+// Finds the ends of values in one document. Iterative, and visits aliased values once, so it is linear in the document.
 import type { Location } from '../../findings/finding.ts'
 import type { Found, PlacedTree } from './placed-tree.ts'
 import type { MapEntry, Span, Value } from '../../go/tree.ts'
 
-/** A value of more lines ends with the first thing in it: about as many as a reader takes in at a glance. */
+/** A value of more lines ends with the first thing in it: about what a reader takes in at a glance. */
 export const mostLines = 20
 
-/** Adds ends to `ends`, of those places at which a key or a value of the tree begins. Places are in ascending order. */
+/** Adds the ends of keys and values that begin at `places` (ascending) to `ends`. */
 export function endsInTree(
   tree: PlacedTree,
   places: readonly Found[],
@@ -38,7 +37,7 @@ interface Begun {
   key?: MapEntry
 }
 
-/** The outermost value and the key that begin at each of the offsets, which are in ascending order. */
+/** The outermost value and the key at each offset; offsets are ascending. */
 function whatBegins({ root, isNested }: PlacedTree, ascending: readonly number[]): Map<number, Begun> {
   const offsets = new Set(ascending)
   const begun = new Map<number, Begun>()
@@ -50,7 +49,7 @@ function whatBegins({ root, isNested }: PlacedTree, ascending: readonly number[]
   const seen = new Set<Value>()
   const stack: Value[] = [root]
   for (let value = stack.pop(); value; value = stack.pop()) {
-    // What recurs in a file is read only when somebody looks into it (go/fast/recurring.ts).
+    // Recurring parts of a file are parsed lazily (go/fast/recurring.ts), so don't look into them needlessly.
     if (seen.has(value) || (isNested && !hasWithin(ascending, value))) continue
     seen.add(value)
     if (offsets.has(value.start)) at(value.start).value ??= value
@@ -66,7 +65,7 @@ function whatBegins({ root, isNested }: PlacedTree, ascending: readonly number[]
   return begun
 }
 
-/** Whether one of the numbers, which are in ascending order, is in a span or at its end. */
+/** `ascending` is sorted; the end of the span counts. */
 function hasWithin(ascending: readonly number[], { start, end }: Span): boolean {
   let low = 0
   let high = ascending.length
@@ -78,7 +77,7 @@ function hasWithin(ascending: readonly number[], { start, end }: Span): boolean 
   return low < ascending.length && (ascending[low] as number) <= end
 }
 
-/** The end of text before an offset without blank lines behind it: the reader counts those of a block scalar as its own. */
+/** Excludes trailing blank lines, which the reader counts as part of a block scalar. */
 function trimmer(tree: PlacedTree): (end: number) => number {
   const known = new Map<number, number>()
   return (end) => {
@@ -90,7 +89,6 @@ function trimmer(tree: PlacedTree): (end: number) => number {
   }
 }
 
-/** Where the text of `[start, end)` ends without the blanks at its end. */
 function trimmed(tree: PlacedTree, start: number, end: number): number {
   let at = end
   while (at > start && isBlank(tree.codeAt(at - 1))) at--
@@ -102,8 +100,8 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * The end of what comes first in a value, on its first line: of a field, or of its key where the field goes on below;
- * of a list's item; of the line of a text. Of the bracket where nothing stands behind it.
+ * The end of the first thing in a value, on its first line: a field (or its key if the field continues below), a list
+ * item or a line of text; the bracket if nothing follows it.
  */
 function endOfFirst(whole: Value, end: number, tree: PlacedTree): number {
   const stop = tree.lineEnd(whole.start)
@@ -116,12 +114,12 @@ function endOfFirst(whole: Value, end: number, tree: PlacedTree): number {
   if (value.kind !== 'map') return value.end <= stop ? value.end : trimmed(tree, value.start, stop)
   const first = firstEntry(value.entries, value.start, stop)
   if (!first) return Math.min(value.start + 1, end)
-  // What an alias stands for is written above.
+  // An alias points to a value further up.
   const isHere = first.value.start >= first.keyEnd && first.value.end <= stop
   return isHere ? first.value.end : first.keyEnd
 }
 
-/** The entry that is written first in `[start, stop]`: the order of entries is that of keys that come again, too. */
+/** By position in `[start, stop]`: entry order differs for duplicate keys. */
 function firstEntry(entries: readonly MapEntry[], start: number, stop: number): MapEntry | undefined {
   let first: MapEntry | undefined
   for (const entry of entries)

@@ -1,6 +1,5 @@
-// A template with one more bundle in it, as the settings of a release want it: what pipelines write when they add a bundle
-// to catalogs. What the template shall say is worked out of its values; its text gets the lines that are needed for that,
-// and is read again: where it does not say then what it shall, nothing is written.
+// Adds a released bundle to a template, as build pipelines do. Computes the wanted values, edits the text minimally and
+// writes nothing unless the edited text parses to the wanted values.
 import type { Json } from '../../go/json/json.ts'
 import { isObject } from '../../go/json/json-fields.ts'
 import { plainJson } from '../../go/json/plain-json.ts'
@@ -10,10 +9,8 @@ import { newText } from './new-text.ts'
 import { sameJson } from './same-json.ts'
 import { readTemplateDocument } from './template-file.ts'
 
-/** One template of a release configuration, and the bundle that it is about. */
 export interface Release {
   readonly package: string
-  /** The bundle's name. */
   readonly name: string
   readonly image: string
   readonly channels: readonly string[]
@@ -24,7 +21,7 @@ export interface Release {
 
 export type TemplateType = 'olm.template.basic' | 'olm.semver'
 
-/** The template with the bundle; a new template where there is none. What already stands in it is not added again. */
+/** Creates the template if there is none. Leaves what it already contains. */
 export function amendTemplate(
   bytes: Uint8Array | undefined,
   type: TemplateType,
@@ -58,7 +55,7 @@ function begun(template: Fields): ReadResult<Uint8Array> {
   return confirmed(`---\n${newText.pairs(template, 0, { listOffset: 0, gap: ' ' })}\n`, template)
 }
 
-/** The text's bytes, where they say what they shall. */
+/** Returns the bytes only if they parse to `wanted`. */
 function confirmed(text: string, wanted: Fields): ReadResult<Uint8Array> {
   const bytes = new TextEncoder().encode(text)
   const again = valueOf(bytes)
@@ -67,7 +64,7 @@ function confirmed(text: string, wanted: Fields): ReadResult<Uint8Array> {
   return { ok: true, value: bytes }
 }
 
-/** Undefined where it is no UTF-8: it would be another text when it is written again. */
+/** Undefined for invalid UTF-8, which wouldn't survive rewriting. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
@@ -109,7 +106,7 @@ function entryOf({ name, replaces, skips, skipRange }: Release): Fields {
   }
 }
 
-/** A bundle that stands in the channel already keeps its entry. */
+/** Keeps an existing entry of the bundle. */
 function withEntry(channel: Fields, entry: Fields): Fields {
   const entries = listOf(channel['entries'])
   const isThere = entries.some((one) => isObject(one) && one['name'] === entry['name'])
@@ -118,7 +115,7 @@ function withEntry(channel: Fields, entry: Fields): Fields {
 
 const newSemver: Fields = { Schema: 'olm.semver', GenerateMajorChannels: true, GenerateMinorChannels: true }
 
-/** Keys of semver templates come in any case: what is new is spelt as what is there. */
+/** Semver template keys are case-insensitive, so this reuses the spelling of existing keys. */
 function amendSemver(template: Fields, { channels, image }: Release): Fields {
   const isCapital = 'Schema' in template
   const spelt = (fields: Fields | undefined, name: string) =>

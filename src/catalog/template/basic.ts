@@ -1,4 +1,4 @@
-// The basic template: a list of blobs, whose bundles are only image references and become the rendered bundles.
+// The basic template: a list of blobs whose bundles are image references, which rendering replaces.
 import { string, struct } from '../../go/decode/go-type.ts'
 import { readMetas, type ReadResult, type WritableBundle, type WritableCatalog } from '../write/writable.ts'
 import type { BundleSource } from './bundle-source.ts'
@@ -6,7 +6,7 @@ import { entriesType, readTemplate, type TemplateDocument } from './template-fil
 
 const templateType = struct('basic.BasicTemplateData', { schema: string, entries: entriesType })
 
-/** Renders it. Everything but the bundles passes through; the result is not validated, as in opm. */
+/** Passes other blobs through and, like opm, doesn't validate the result. */
 export function renderBasic(template: TemplateDocument, source: BundleSource): ReadResult<WritableCatalog> {
   const catalog = read(template)
   if (!catalog.ok) return catalog
@@ -20,7 +20,7 @@ export function renderBasic(template: TemplateDocument, source: BundleSource): R
   return { ok: true, value: { ...catalog.value, bundles } }
 }
 
-/** The references it needs, in order, each once. */
+/** In order, without duplicates. */
 export function basicImages(template: TemplateDocument): ReadResult<string[]> {
   const catalog = read(template)
   if (!catalog.ok) return catalog
@@ -38,7 +38,7 @@ function read(template: TemplateDocument): ReadResult<WritableCatalog> {
   return read.ok ? readMetas(read.value.blobs) : read
 }
 
-/** A name is tolerated and ignored; anything more would be lost in silence. */
+/** A name is ignored; any other field would be lost silently. */
 function isReference(bundle: WritableBundle): boolean {
   return (
     bundle.image !== '' &&

@@ -1,5 +1,4 @@
-// Where templates get their bundles from: already rendered, by the reference that the template gives. Pulling images
-// is another floor's work; here a bundle is there or it is not.
+// Supplies templates with rendered bundles by reference. Callers pull the images.
 import { readFile } from '../load/read-file.ts'
 import { jsonLines } from '../write/write-json.ts'
 import type { ReadResult, WritableBundle } from '../write/writable.ts'
@@ -7,17 +6,16 @@ import type { RenderedBundle } from './csv-of-bundle.ts'
 
 export type { RenderedBundle }
 
-/** The bundles behind a reference: one, unless it leads to a catalog. The error is shown as it stands. */
+/** Usually one bundle; several if the reference is a catalog. The error is shown as is. */
 export type BundleSource = (reference: string) => ReadResult<readonly RenderedBundle[]>
 
 export interface PropertyError {
   readonly index: number
   readonly type: string
-  /** Go's words. */
   readonly error: string
 }
 
-/** Which of a bundle's properties opm cannot decode. */
+/** The properties that opm can't decode. */
 export function propertyErrors(blob: WritableBundle): readonly PropertyError[] {
   const catalog = { packages: [], channels: [], bundles: [blob], deprecations: [], others: [] }
   const { bundles } = readFile(new TextEncoder().encode(jsonLines(catalog)))

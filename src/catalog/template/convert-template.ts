@@ -1,5 +1,4 @@
-// A file of a catalog as a template, as `opm alpha convert-template` makes it: for basic, bundles by their image alone;
-// for substitutes, all as it is. Pure.
+// Converts a catalog file to a template, as `opm alpha convert-template` does.
 import { decode, textOf } from '../../go/decode/decode.ts'
 import { bundleType } from '../load/blob-types.ts'
 import { documentsOf } from '../load/documents.ts'
@@ -9,7 +8,7 @@ import { yaml } from '../write/write-yaml.ts'
 
 export type ConvertedKind = 'basic' | 'substitutes'
 
-/** The template's text, byte for byte opm's. Errors are opm's texts. Never throws. */
+/** Returns opm's output byte for byte, or opm's error. Never throws. */
 export function convertedTemplate(
   kind: ConvertedKind,
   bytes: Uint8Array,
@@ -17,7 +16,7 @@ export function convertedTemplate(
 ): ReadResult<string> {
   const entries: JsonObject[] = []
   for (const { meta, problem } of documentsOf(bytes)) {
-    // opm takes a document without a schema here, and renders no template that has one.
+    // opm accepts a document without a schema here, although it renders no template that has one.
     if (problem) return { ok: false, error: problem.message }
     if (!meta) continue
     if (kind === 'basic' && meta.schema === 'olm.bundle') {
@@ -35,7 +34,7 @@ export function convertedTemplate(
     entries: entries.length === 0 ? null : entries,
     ...(kind === 'substitutes' && { substitutions: [] }),
   }
-  // opm ends YAML with a line break too many.
+  // opm adds an extra line break at the end of YAML.
   return {
     ok: true,
     value: output === 'json' ? `${marshalIndented(template)}\n` : `---\n${yaml(template)}\n`,

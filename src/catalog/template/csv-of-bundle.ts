@@ -1,5 +1,4 @@
-// A rendered bundle's ClusterServiceVersion, as far as templates ask for it: its description, its icon, and whether
-// it says that it substitutes another.
+// The parts of a rendered bundle's ClusterServiceVersion that templates need.
 import type { Json } from '../../go/json/json.ts'
 import { JsonError } from '../../go/json/json-error.ts'
 import { readJson } from '../../go/json/read-json.ts'
@@ -13,9 +12,8 @@ import { decodeLikeGo } from '../../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable.ts'
 
 export interface RenderedBundle {
-  /** The `olm.bundle` blob as opm renders it from the image. */
   readonly blob: WritableBundle
-  /** Its ClusterServiceVersion; without it the one among its `olm.bundle.object` properties counts. */
+  /** Defaults to the one among the blob's `olm.bundle.object` properties. */
   readonly csv?: Json
 }
 
@@ -24,7 +22,7 @@ const annotation = 'olm.substitutesFor'
 const icons = slice(struct('registry.Icon', { mediatype: string, base64data: bytes }))
 const iconsType = struct('registry.icons', { icon: icons })
 
-/** Description and first icon of a bundle's ClusterServiceVersion, for the package blob; empty where it has none. */
+/** Empty if the bundle has no ClusterServiceVersion. */
 export function describedBy(bundle: RenderedBundle): Pick<WritablePackage, 'description' | 'icon'> {
   const csv = csvOf(bundle)
   const spec = csv && isReadable(csv) ? valueAt(csv, 'spec') : undefined
@@ -44,14 +42,14 @@ function iconOf(listed: Value): Pick<WritablePackage, 'icon'> | undefined {
   const data = icon.fields.get('base64data')
   return {
     icon: {
-      // Read and written again, line breaks in it are gone.
+      // Re-encoding removes line breaks.
       base64data: data instanceof Uint8Array ? base64(data) : null,
       mediatype: textOf(icon, 'mediatype'),
     },
   }
 }
 
-/** Whether a bundle says that it substitutes another, and so means its build metadata as a release. */
+/** A bundle that substitutes another uses its build metadata as a release. */
 export function saysItSubstitutes(bundle: RenderedBundle): boolean {
   const csv = csvOf(bundle)
   if (csv && isReadable(csv)) return substituted(csv) !== ''
@@ -69,7 +67,7 @@ export function saysItSubstitutes(bundle: RenderedBundle): boolean {
   return false
 }
 
-/** The first object that says that it is a ClusterServiceVersion, readable or not. */
+/** The first object of that kind, readable or not. */
 function csvOf({ blob, csv }: RenderedBundle): Value | undefined {
   if (csv !== undefined) return asValue(csv)
   for (const { data } of decodedProperties(blob)) {
@@ -96,7 +94,7 @@ function annotationIn(annotations: Value | undefined): string {
   return told?.kind === 'string' ? told.value : ''
 }
 
-/** A bundle's properties; `data` is the manifest of an `olm.bundle.object`. */
+/** `data` is the manifest of an `olm.bundle.object`. */
 function* decodedProperties({
   properties = [],
 }: WritableBundle): Generator<{ type: string; value: Value; data?: () => Uint8Array }> {

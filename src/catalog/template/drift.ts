@@ -1,5 +1,5 @@
-// A rendered template beside the catalog that was checked in: where the two say different things. By meaning, not by
-// text: order, formatting and the two ways of keeping a bundle's metadata make no difference.
+// Differences between a rendered template and the checked-in catalog. Ignores order, formatting and the two ways of
+// keeping a bundle's metadata.
 import { assemble } from '../facts/assemble.ts'
 import type { BlobPlace, BundleBlob, Catalog } from '../facts/catalog.ts'
 import { sortedByBytes } from '../../go/text.ts'
@@ -8,29 +8,29 @@ import { readFile } from '../load/read-file.ts'
 import { jsonLines } from '../write/write-json.ts'
 import type { WritableCatalog } from '../write/writable.ts'
 
-/** `missing`: the template renders it and the catalog lacks it. `extra`: the other way round. */
+/** `missing`: only in the rendered template. `extra`: only in the catalog. */
 export type DriftKind = 'missing' | 'extra' | 'differs'
 
 export interface Drift {
   readonly kind: DriftKind
-  /** What it is about: `bundle foo.v1`, `entry foo.v1 of channel stable`. */
+  /** For example `bundle foo.v1` or `entry foo.v1 of channel stable`. */
   readonly subject: string
   readonly package: string
-  /** Which fields differ; empty but for `differs`. */
+  /** The fields that differ; only for `differs`. */
   readonly fields: readonly string[]
-  /** Where the checked-in catalog has it, or what it is a part of. */
+  /** The place in the checked-in catalog of the subject or its parent. */
   readonly at?: { readonly file: string; readonly line: number; readonly column: number }
 }
 
 export interface DriftOptions {
-  /** False where the package's description and icon are not known on the rendered side. */
+  /** False if the rendered side doesn't know the package's description and icon. */
   readonly comparesDescriptions: boolean
 }
 
-/** What catalogs may keep in two ways, and what opm moves from one to the other. */
+/** opm can move metadata from one of these to the other. */
 export const bulkyProperties: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
-/** Every difference, packages first, then channels, bundles, deprecations and other blobs, each by name. */
+/** Packages first, then channels, bundles, deprecations and other blobs, each by name. */
 export function findDrift(
   rendered: WritableCatalog,
   checkedIn: Catalog,
@@ -43,7 +43,7 @@ export function findDrift(
     const found = present.get(key)
     if (!found) {
       const whole = statement.within === undefined ? undefined : present.get(statement.within)
-      // Entries of a channel that is missing as a whole are not told one by one.
+      // A missing channel is one difference, not one per entry.
       if (statement.within === undefined || whole)
         drifts.push({ ...drift('missing', statement, []), ...(whole && { at: whole.at }) })
       continue
@@ -59,13 +59,13 @@ export function findDrift(
   return drifts
 }
 
-/** One thing that a catalog says, its fields as texts that are equal when they mean the same. */
+/** One statement of a catalog; equal texts mean the same. */
 interface Statement {
   readonly subject: string
   readonly package: string
   readonly fields: Readonly<Record<string, string>>
   readonly at: NonNullable<Drift['at']>
-  /** The statement that it is a part of. */
+  /** The parent statement. */
   readonly within?: string
 }
 
@@ -73,7 +73,7 @@ function drift(kind: DriftKind, { subject, package: its }: Statement, fields: re
   return { kind, subject, package: its, fields }
 }
 
-/** Read again from its own text, like any catalog: so both sides have been through the same hands. */
+/** Writes and reads the catalog, so that both sides are normalized the same way. */
 function factsOf(catalog: WritableCatalog): Catalog {
   const bundles = catalog.bundles.map((bundle) => ({
     ...bundle,
@@ -129,7 +129,7 @@ function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string
         fields: { message },
         at: { file: place.file, line: mark.line, column: mark.column },
       })
-  // Of blobs with schemas of their own only names are known.
+  // Only the names of custom blobs are compared.
   for (const { schema, package: its, name, place } of catalog.others)
     add(['other', schema, its, name], {
       subject: `${schema} blob${name === '' ? '' : ` ${name}`}`,
@@ -140,7 +140,7 @@ function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string
   return all
 }
 
-/** Whether two blobs say the same of a bundle, apart from its metadata. */
+/** Ignores the metadata. */
 export function saysTheSame(a: BundleBlob, b: BundleBlob): boolean {
   const [ours, theirs] = [bundleFields(a), bundleFields(b)]
   return (

@@ -1,6 +1,5 @@
-// A YAML or JSON text with more in it: items at the ends of lists, keys at the ends of mappings. All that stands there stays
-// byte for byte as it is, comments and quoting included; what is new looks like its neighbours. Whether it came out right
-// is not believed: whoever calls reads the result again.
+// Appends items to lists and keys to mappings in YAML or JSON text. Keeps existing text byte for byte and formats new
+// text like its neighbors. Callers must parse the result to verify it.
 import {
   isCollection,
   isMap,
@@ -26,13 +25,10 @@ interface Edit {
   readonly text: string
 }
 
-/** Thrown here and told below: a place where nothing can be added without touching what is there. */
+/** Internal: the place can't be extended without changing existing text. */
 class CannotExtend extends Error {}
 
-/**
- * The text of a document that says `after` where it says `before`: the same, with items and keys more. Fails where
- * anything else differs, or where the text holds the place in a way that leaves no room.
- */
+/** Fails if `after` does more than add items and keys to `before`, or if the text leaves no room for them. */
 export function extendText(text: string, before: Json, after: Json): ReadResult<string> {
   const edits: Edit[] = []
   try {
@@ -41,11 +37,11 @@ export function extendText(text: string, before: Json, after: Json): ReadResult<
     new Extending(text, edits, listOffsetOf(text, contents)).node(contents, before, after)
   } catch (error) {
     if (error instanceof CannotExtend) return { ok: false, error: error.message }
-    // The stack's end: the library goes down with each bracket.
+    // The YAML library recurses per bracket and can exhaust the stack.
     if (error instanceof RangeError) return { ok: false, error: 'it is nested too deep' }
     throw error
   }
-  // From the end, so that what is still to come keeps its place; of two at one place the inner one came first.
+  // Applies edits from the end, so that earlier offsets stay valid; at one offset the inner edit goes first.
   const extended = edits
     .toReversed()
     .toSorted((a, b) => b.from - a.from)
@@ -59,7 +55,7 @@ function contentsOf(text: string): Node | undefined {
     uniqueKeys: false,
     prettyErrors: false,
     strict: false,
-    // Positions alone count here; what values mean is another reader's to say.
+    // Only positions matter here; another reader interprets the values.
     schema: 'failsafe',
   })
   const contents = document?.contents
@@ -106,14 +102,13 @@ class Extending {
   private pair(pairs: readonly Pair[], key: string, before: Json, after: Json): void {
     const found = pairs.filter((pair) => isScalar(pair.key) && pair.key.value === key)
     const [pair] = found
-    // A merge key, an alias: what is written elsewhere is not this mapping's alone.
+    // A merge key or an alias: the value is written elsewhere and shared.
     if (!pair || found.length > 1) throw cannot(`the key "${key}" is not written where it counts`)
     const isNothing = before === null || (Array.isArray(before) && before.length === 0)
     if (isNothing && Array.isArray(after)) this.first(pair, after as readonly Json[])
     else this.node(pair.value, before, after)
   }
 
-  /** Items at the end of a list that has some. */
   private items(list: YAMLSeq, added: readonly Json[]): void {
     const last = list.items.at(-1)
     const token = list.srcToken
@@ -122,7 +117,7 @@ class Extending {
       const end = endOf(last)
       const start = last.range?.[0] ?? 0
       const blank = this.blankBefore(start)
-      // The items of a list over several lines have a line each.
+      // Each item of a multi-line list gets its own line.
       const items = added.map(
         (item) => `,${blank || ' '}${this.flow(item, last, this.text.slice(start, end))}`,
       )
@@ -130,7 +125,7 @@ class Extending {
       return
     }
     if (token.type !== 'block-seq') throw cannot('a list is written in an unknown way')
-    // Comments behind the last item are an item without a dash.
+    // The library represents comments after the last item as an item without a dash.
     const dash = token.items
       .flatMap(({ start }) => start.filter(({ type }) => type === 'seq-item-ind'))
       .at(-1)
@@ -147,7 +142,7 @@ class Extending {
     this.insertLines(this.afterLines(endOf(last), column), lines)
   }
 
-  /** The first items of a list that is empty, or is not there. */
+  /** For a list that is empty or absent. */
   private first(pair: Pair, added: readonly Json[]): void {
     const { key, value } = pair
     if (!isNode(key)) throw cannot('a key has no place')
@@ -165,7 +160,7 @@ class Extending {
     if (!inBlock) throw cannot('a list is begun within one line')
     const colon = this.text.indexOf(':', key.range?.[1] ?? 0)
     if (isFlow && value.range) {
-      // `entries: []`: the brackets go, and the items stand below.
+      // `entries: []`: replaces the brackets with items below.
       const start = this.text.slice(0, value.range[0]).trimEnd().length
       this.edits.push({ from: start, to: value.range[1], text: '' })
     }
@@ -177,7 +172,6 @@ class Extending {
     )
   }
 
-  /** Keys at the end of a mapping. */
   private pairs(map: YAMLMap, added: Readonly<Record<string, Json>>): void {
     const last = map.items.at(-1)
     const token = map.srcToken
@@ -201,7 +195,7 @@ class Extending {
     const wanted = ordered(item, [like])
     const isJson = isMap(like) && this.isJson(like.items[0]?.key)
     if (!text.includes('\n')) return newText.flow(wanted, isJson)
-    // Over several lines as the item before it: its keys stand deeper than its brace.
+    // Multi-line like the previous item, with keys deeper than the brace.
     const inner =
       isMap(like) && isNode(like.items[0]?.key) ? this.columnOf(like.items[0].key.range?.[0] ?? 0) : 0
     const outer = isNode(like) ? this.indentOf(like.range?.[0] ?? 0) : 0
@@ -212,7 +206,7 @@ class Extending {
     return isScalar(key) && key.type === 'QUOTE_DOUBLE'
   }
 
-  /** What stands between an item and whatever is before it. */
+  /** The separator before an item. */
   private blankBefore(at: number): string {
     return /[ \t\r\n]*$/.exec(this.text.slice(Math.max(0, at - 200), at))?.[0] ?? ''
   }
@@ -227,7 +221,7 @@ class Extending {
     })
   }
 
-  /** Where a line begins after this place, behind comments that stand deeper than `column`: they are of what is before. */
+  /** The next line start after comments deeper than `column`, which belong to the preceding item. */
   private afterLines(end: number, column: number): number {
     let at = end > 0 && this.text[end - 1] === '\n' ? end : this.lineAfter(end)
     for (;;) {
@@ -263,7 +257,7 @@ function cannot(why: string): CannotExtend {
   return new CannotExtend(`nothing can be added to its text without touching what is there: ${why}`)
 }
 
-/** The end of a node's own text: blanks and comments behind it are not its own. */
+/** Excludes trailing blanks and comments. */
 function endOf(node: Node): number {
   const own = node.range?.[1] ?? 0
   if (!isCollection(node) || node.srcToken?.type === 'flow-collection') return own
@@ -273,7 +267,7 @@ function endOf(node: Node): number {
   return isNode(last) ? endOf(last) : own
 }
 
-/** Keys in the order of the last neighbour that has most of them. */
+/** Uses the key order of the last neighbor that shares most keys. */
 function ordered(item: Json, neighbours: readonly unknown[]): Json {
   if (!isObject(item)) return item
   const its = Object.keys(item)
@@ -289,7 +283,7 @@ function ordered(item: Json, neighbours: readonly unknown[]): Json {
   )
 }
 
-/** How a neighbour quotes the value of each key. */
+/** The quoting style of each of the neighbor's values. */
 function quotesOf(neighbour: unknown): ReadonlyMap<string, string> {
   if (!isMap(neighbour)) return new Map()
   return new Map(
@@ -299,7 +293,7 @@ function quotesOf(neighbour: unknown): ReadonlyMap<string, string> {
   )
 }
 
-/** How many columns the items of a list stand deeper than its key, in the first mapping of the text. */
+/** The indentation of list items relative to their key, from the first example in the text. */
 function listOffsetOf(text: string, contents: Node): number {
   const column = (at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
   const pairs = isMap(contents) ? contents.items : []

@@ -1,20 +1,20 @@
-// What is new in a template, as YAML or JSON text in the manner of what stands around it.
+// Formats new parts of a template as YAML or JSON like the surrounding text.
 import type { Json } from '../../go/json/json.ts'
 import { isObject } from '../../go/json/json-fields.ts'
 import { yaml } from '../write/write-yaml.ts'
 
 export interface Style {
-  /** Columns by which the items of a list stand deeper than its key. */
+  /** Columns from a list's key to its items. */
   readonly listOffset: number
-  /** What stands between a dash and its item. */
+  /** The text between a dash and its item. */
   readonly gap: string
-  /** How the neighbour quotes the value of each key, in the words of the YAML library. */
+  /** The quoting style per key, in the YAML library's terms. */
   readonly quotes?: ReadonlyMap<string, string>
 }
 
 export const newText = { item, pairs, flow, flowPair, json }
 
-/** An item of a block list with its dash, without the last line's end. */
+/** An item of a block list, without the last line feed. */
 function item(value: Json, column: number, style: Style): string {
   const dash = `${' '.repeat(column)}-${style.gap}`
   if (!isObject(value)) return dash + scalar(value)
@@ -22,7 +22,7 @@ function item(value: Json, column: number, style: Style): string {
   return dash + pairs(value, inner, style).slice(inner)
 }
 
-/** Keys of a block mapping, without the last line's end. */
+/** Keys of a block mapping, without the last line feed. */
 function pairs(value: Readonly<Record<string, Json>>, column: number, style: Style): string {
   const indent = ' '.repeat(column)
   return Object.entries(value)
@@ -39,7 +39,6 @@ function pairs(value: Readonly<Record<string, Json>>, column: number, style: Sty
     .join('\n')
 }
 
-/** On one line, in braces and brackets. */
 function flow(value: Json, isJson = false): string {
   if (isJson) return spaced(value)
   if (Array.isArray(value)) return `[${(value as readonly Json[]).map((one) => flow(one)).join(', ')}]`
@@ -47,7 +46,7 @@ function flow(value: Json, isJson = false): string {
     return `{${Object.entries(value)
       .map(([key, its]) => flowPair(key, its, false))
       .join(', ')}}`
-  // Commas and brackets end a plain text there.
+  // In flow style, commas and brackets end plain text.
   const text = scalar(value)
   return /[,[\]{}]/.test(text) && !/^['"]/.test(text) ? JSON.stringify(value) : text
 }
@@ -56,7 +55,7 @@ function flowPair(key: string, value: Json, isJson: boolean): string {
   return isJson ? `${JSON.stringify(key)}: ${spaced(value)}` : `${scalar(key)}: ${flow(value)}`
 }
 
-/** JSON over several lines; its own first line stands somewhere already. */
+/** Multi-line JSON; the caller has already indented the first line. */
 function json(value: Json, outer: number, step: number): string {
   return JSON.stringify(value, undefined, step).replaceAll('\n', `\n${' '.repeat(outer)}`)
 }
@@ -69,7 +68,7 @@ function spaced(value: Json): string {
     .join(', ')} }`
 }
 
-/** As opm would write it, on one line; or quoted as its neighbour is. */
+/** On one line, in opm's style unless `quoted` gives the neighbor's. */
 function scalar(value: Json, quoted?: string): string {
   if (typeof value === 'string') {
     if (quoted === 'QUOTE_DOUBLE') return JSON.stringify(value)

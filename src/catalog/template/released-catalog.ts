@@ -1,6 +1,5 @@
-// The file of a catalog once a bundle is released to it: rendered from its template as opm renders it, with the bundles that
-// the file has already taken from the file itself. Their images are not pulled again: what a tag has become meanwhile is not
-// this release's doing.
+// Renders a catalog file for a released bundle. Takes existing bundles from the file instead of their images, because a
+// moved tag must not change them in this release.
 import type { Json } from '../../go/json/json.ts'
 import {
   readWritable,
@@ -17,29 +16,28 @@ import { renderTemplate } from './render-template.ts'
 import { readTemplateDocument } from './template-file.ts'
 import type { SemverEdges } from './semver-channels.ts'
 
-/** A bundle to be released, in both ways in which catalogs keep bundles. */
+/** In both forms that catalogs use. */
 export interface ReleasedBundle {
   readonly image: string
-  /** With all its manifests. */
   readonly withObjects: WritableBundle
-  /** With what catalogs show of its ClusterServiceVersion. */
+  /** With `olm.csv.metadata`. */
   readonly withMetadata: WritableBundle
   readonly csv?: Json
 }
 
 export interface CatalogFile {
-  /** What its builders call the catalog: `v4.20`. */
+  /** The pipeline's name for the catalog, such as `v4.20`. */
   readonly catalog: string
   readonly format: 'yaml' | 'json'
-  /** Absent: there is none yet. */
+  /** Absent for a new file. */
   readonly bytes?: Uint8Array
-  /** The template before the release. Absent: there was none. */
+  /** Absent for a new template. */
   readonly templateBefore?: Uint8Array
-  /** Files of other catalogs that are rendered from the template: they may have what this one lacks. */
+  /** Other catalog files rendered from the same template, which may have bundles that this one lacks. */
   readonly others?: readonly Uint8Array[]
 }
 
-/** Rendered from a template that names the released bundles already. Errors are for people. */
+/** The template must already name the released bundles. Errors are for display. */
 export function releasedCatalog(
   template: Uint8Array,
   { catalog, format, bytes, templateBefore, others = [] }: CatalogFile,
@@ -74,10 +72,7 @@ export function releasedCatalog(
   return { ok: true, value: new TextEncoder().encode(text) }
 }
 
-/**
- * Who makes the catalogs may use an opm that makes other edges of a semver template: where only those give the catalog that
- * is there, they stay. Another way to make them is not this release's doing.
- */
+/** Keeps the edge style of the current file: some pipelines use an opm that makes different semver edges. */
 function edgesOf(
   template: Uint8Array,
   { channels }: WritableCatalog,
@@ -87,7 +82,7 @@ function edgesOf(
     const rendered = renderTemplate(template, source, { edges })
     return rendered.ok ? [{ edges, channels: rendered.value.channels }] : []
   })
-  // Where both ways give the same edges, they still list them in different orders.
+  // Both styles can give the same edges in a different order.
   for (const textOf of [channelsAsText, channelsInAnyOrder]) {
     const wanted = textOf(channels)
     const found = ways.find((way) => textOf(way.channels) === wanted)
@@ -116,7 +111,7 @@ function entryText({ name, replaces = '', skipRange = '', skips = [] }: Writable
 
 const byText = (a: { readonly name: string }, b: typeof a): number => (a.name < b.name ? -1 : 1)
 
-/** As the catalog does it; an empty one by its version: OpenShift reads metadata since 4.17. */
+/** Follows the existing catalog. An empty one goes by version: OpenShift reads metadata since 4.17. */
 function hasObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   const types = bundles.flatMap(({ properties = [] }) => properties.map(({ type }) => type))
   if (types.includes('olm.csv.metadata')) return false
@@ -125,16 +120,16 @@ function hasObjects({ bundles }: WritableCatalog, catalog: string): boolean {
   return major !== undefined && (Number(major) < 4 || (Number(major) === 4 && Number(minor) < 17))
 }
 
-/** In every other template people write the package down themselves. */
+/** Only semver templates generate the package blob. */
 function isSemver(template: Uint8Array): boolean {
   const read = readTemplateDocument(template)
   return read.ok && read.value.schema === 'olm.semver'
 }
 
 /**
- * A semver template takes the package's description and icon from the head of the default channel, since opm v1.65.0: who
- * makes the catalogs with an older one has none, and gets none. Of a bundle whose ClusterServiceVersion only its image has,
- * the file says what they are, as long as that bundle stays the head.
+ * Since opm v1.65.0, the package gets its description and icon from the head of the default channel; catalogs made with
+ * an older opm have none and get none. Keeps the file's values if the same head's ClusterServiceVersion is only in its
+ * image.
  */
 function withDescriptions(
   rendered: WritableCatalog,

@@ -1,5 +1,4 @@
-// Renders catalog templates as `opm alpha render-template` does, given bundles that are rendered already.
-// Pure: which references are needed is told first, fetching them is the caller's work.
+// Renders templates as `opm alpha render-template` does. The caller fetches the bundles of `templateImages` first.
 import type { ReadResult, WritableCatalog } from '../write/writable.ts'
 import { basicImages, renderBasic } from './basic.ts'
 import type { BundleSource } from './bundle-source.ts'
@@ -22,7 +21,7 @@ const kinds: ReadonlyMap<string, TemplateKind> = new Map([
   ['olm.template.substitutes', { render: renderSubstitutes, images: substitutesImages }],
 ])
 
-/** Renders a template's bytes, its kind told by its schema. Errors are opm's texts. Never throws. */
+/** The schema selects the kind of template. Errors are opm's. Never throws. */
 export function renderTemplate(
   bytes: Uint8Array,
   source: BundleSource,
@@ -31,12 +30,11 @@ export function renderTemplate(
   return withKind(bytes, (kind, template) => kind.render(template, source, options))
 }
 
-/** The bundle references that rendering will ask for, each once. */
+/** The references that rendering needs, without duplicates. */
 export function templateImages(bytes: Uint8Array): ReadResult<string[]> {
   return withKind(bytes, (kind, template) => kind.images(template))
 }
 
-/** Whether a schema is that of a template. */
 export function isTemplateSchema(schema: string): boolean {
   return kinds.has(schema)
 }

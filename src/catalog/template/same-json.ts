@@ -1,8 +1,7 @@
-// Whether two values say the same, in whatever order their keys stand.
+// Compares values regardless of key order.
 import type { Json } from '../../go/json/json.ts'
 import { isObject } from '../../go/json/json-fields.ts'
 
-/** Lists are compared in order. */
 export function sameJson(a: Json, b: Json): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b)) {

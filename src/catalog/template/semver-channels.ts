@@ -1,28 +1,27 @@
-// The channels that the semver template makes of bundle versions: which there are, their edges, the default one.
-// Edges skip all lower versions of the same major, across minors: so opm does it, whatever its documentation says.
+// The channels, edges and default channel of the semver template. Edges skip all lower versions of the same major,
+// across minors; opm does so despite its documentation.
 import { compareBytes } from '../../go/text.ts'
 import { compareVersions, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableEntry } from '../write/writable.ts'
 
-/** From the least to the most stable. */
+/** From least to most stable. */
 export const archetypes = ['candidate', 'fast', 'stable'] as const
 export type Archetype = (typeof archetypes)[number]
 export type Kind = 'major' | 'minor'
 
 export interface SemverChannelsInput {
   readonly package: string
-  /** Versions by bundle name, for each archetype. */
+  /** By archetype, then bundle name. */
   readonly versions: Readonly<Record<Archetype, ReadonlyMap<string, Version>>>
   readonly kinds: readonly Kind[]
-  /** Which kind becomes the default channel where both would do. */
+  /** The kind of the default channel if both qualify. */
   readonly preferred: Kind
   readonly edges?: SemverEdges
 }
 
 /**
- * Between which bundles the template makes edges. `across-channels`: between all of one major version, as opm does since
- * v1.61.0. `within-channels`: between those of one channel alone, as its releases up to v1.60.0 did
- * (operator-framework/operator-registry#1813); catalogs that such a release made are published today.
+ * `across-channels`: edges between all bundles of a major version, as in opm since v1.61.0. `within-channels`: only
+ * within a channel, as up to v1.60.0 (operator-framework/operator-registry#1813); such catalogs are still published.
  */
 export type SemverEdges = 'across-channels' | 'within-channels'
 
@@ -47,7 +46,7 @@ const kindsOfLinks = (['major', 'minor'] as const).flatMap((kind) =>
 
 const zero: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
-/** Channels sorted by name, entries by ascending version; and the name of the default channel. */
+/** Channels are sorted by name, entries by ascending version. */
 export function semverChannels(input: SemverChannelsInput): {
   channels: WritableChannel[]
   defaultChannel: string
@@ -66,7 +65,7 @@ export function semverChannels(input: SemverChannelsInput): {
         let entries = channels.get(channel)
         if (!entries) {
           channels.set(channel, (entries = new Map<string, WritableEntry>()))
-          // A channel is judged by the version that created it, its lowest.
+          // opm ranks a channel by its lowest version, which created it.
           const candidate = { archetype: rank, kind, version, name: channel }
           if (isBetter(candidate, best, input.preferred)) best = candidate
         }
@@ -100,8 +99,8 @@ export function semverChannels(input: SemverChannelsInput): {
 }
 
 /**
- * Gives the highest patch of each minor its edges, within one archetype and kind, ascending, major by major:
- * it replaces the highest patch of the minor before and skips every other lower version of the major.
+ * Within one archetype and kind, the highest patch of each minor replaces that of the previous minor and skips every
+ * other lower version of the major.
  */
 function link(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
   let lower: string[] = []
@@ -128,7 +127,7 @@ function link(ascending: readonly Placed[], channels: Map<string, Map<string, Wr
   })
 }
 
-/** The highest patch of each minor replaces that of the minor before, and skips the lower patches of its own. */
+/** The highest patch of each minor replaces that of the previous minor and skips the lower patches of its own. */
 function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
   let replaces = ''
   let lower: string[] = []
@@ -148,7 +147,7 @@ function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<stri
   })
 }
 
-/** Archetype first, then version, then the preferred kind, then minor before major. */
+/** By archetype, then version, then preferred kind, then minor before major. */
 function isBetter(a: Candidate, b: Candidate, preferred: Kind): boolean {
   if (a.archetype !== b.archetype) return a.archetype > b.archetype
   const order = compareVersions(a.version, b.version)

@@ -1,5 +1,4 @@
-// The semver template: bundle images by stability, from which package and channels are made. Read strictly: a field
-// that opm does not know is an error, in any spelling of the others' case.
+// The semver template makes a package and its channels from bundle images by stability. opm rejects unknown fields.
 import { quote } from '../../go/text.ts'
 import { textField } from '../../go/json/json-fields.ts'
 import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
@@ -37,11 +36,11 @@ interface Settings {
 }
 
 export interface RenderOptions {
-  /** Of a semver template; absent: as the newest opm makes them. */
+  /** Defaults to the newest opm's edges. */
   readonly edges?: SemverEdges
 }
 
-/** Renders it: package, channels and bundles. Not validated, as in opm. */
+/** Like opm, doesn't validate the result. */
 export function renderSemver(
   template: TemplateDocument,
   source: BundleSource,
@@ -84,7 +83,7 @@ export function renderSemver(
   }
 }
 
-/** The references it needs, in order, each once. */
+/** In order, without duplicates. */
 export function semverImages(template: TemplateDocument): ReadResult<string[]> {
   const settings = readSettings(template)
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
@@ -94,7 +93,7 @@ export function semverImages(template: TemplateDocument): ReadResult<string[]> {
   }
 }
 
-/** opm reads the whole text as YAML here, strictly, even where it found the schema in JSON. */
+/** opm parses the whole text strictly as YAML here, even if it found the schema in JSON. */
 function readSettings({ bytes }: TemplateDocument): ReadResult<Settings> {
   const read = readYaml(decodeYaml(bytes), { isStrict: true })
   if (!read.ok) {
@@ -106,7 +105,7 @@ function readSettings({ bytes }: TemplateDocument): ReadResult<Settings> {
   if (problems[0]) return failed(`${decoding}: ${problems[0].message}`)
   if (textOf(decoded, 'schema') !== 'olm.semver') return failed(schemaMismatch)
   const major = decoded.fields.get('generateMajorChannels') === true
-  // Without any choice minor channels are made.
+  // The default is minor channels.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
   const preference = textOf(decoded, 'defaultChannelTypePreference')
   const mismatch = (kind: Kind) =>
@@ -162,7 +161,7 @@ function versionsOf(
       if (!version.ok)
         return failed(`bundle ${quote(bundle)} has invalid version ${quote(text)}: ${version.error}`)
       const its = textField(property.value, 'packageName')
-      // opm names the package where its sentence promises the bundle.
+      // opm's message names the package where it should name the bundle.
       if (name !== undefined && its !== name)
         return failed(`bundle ${quote(its)} does not belong to this package: ${quote(name)}`)
       name = its

@@ -1,4 +1,4 @@
-// The substitutes template: a valid catalog, and bundles that take the place of others in its channels.
+// The substitutes template: a valid catalog, and bundles that replace others in its channels.
 import { assemble } from '../facts/assemble.ts'
 import { quote } from '../../go/text.ts'
 import { textField } from '../../go/json/json-fields.ts'
@@ -30,13 +30,13 @@ const templateType = struct('substitutes.SubstitutesTemplateData', {
 })
 
 interface Substitution {
-  /** Image reference of the bundle that comes. */
+  /** Image reference of the new bundle. */
   readonly name: string
-  /** Name of the bundle whose place it takes. */
+  /** Name of the replaced bundle. */
   readonly base: string
 }
 
-/** Renders it. Both the entries and the result must be valid, as in opm. */
+/** Like opm, validates both the entries and the result. */
 export function renderSubstitutes(
   template: TemplateDocument,
   source: BundleSource,
@@ -68,7 +68,7 @@ export function renderSubstitutes(
   return { ok: true, value: catalog }
 }
 
-/** The references it needs, in order, each once. */
+/** In order, without duplicates. */
 export function substitutesImages(template: TemplateDocument): ReadResult<string[]> {
   const parsed = readTemplate(templateType, template)
   if (!parsed.ok) return failed(`render: unable to parse template: ${parsed.error}`)
@@ -117,8 +117,8 @@ function substitute(
 }
 
 /**
- * The new bundle takes over the base's edges and skips the base, which loses its own; who replaced the base replaces
- * the new bundle and skips the base as well; who skipped the base skips the new bundle instead.
+ * The new bundle takes over the base's edges and skips the base. Entries that replaced the base replace the new bundle
+ * and skip the base too. Entries that skipped the base skip the new bundle instead.
  */
 function substituteIn(channel: WritableChannel, base: string, name: string): WritableChannel {
   const entries = channel.entries ?? []
@@ -137,7 +137,7 @@ function substituteIn(channel: WritableChannel, base: string, name: string): Wri
   return { ...channel, entries: channel.entries === null ? null : [...kept, ...added] }
 }
 
-/** With the fields in the order in which opm writes them. */
+/** Uses opm's field order. */
 function withSkips({ name, replaces, skipRange }: WritableEntry, skips: readonly string[]): WritableEntry {
   return {
     name,
@@ -152,7 +152,7 @@ interface VersionRelease {
   readonly release: Release
 }
 
-/** Version and release; where a bundle says that it substitutes another, build metadata is its release (the old way). */
+/** If the bundle says that it substitutes another, its build metadata is the release (the older form). */
 function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
   const name = quote(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
@@ -172,7 +172,7 @@ function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
     return failed(
       `invalid release ${quote(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
     )
-  // opm comes to the second only when it has read the first.
+  // opm checks the count only after it has read the first.
   if (packages.length > 1) return failed('must be exactly one property of type "olm.package"')
   const { build } = version.value
   if (release.value.length > 0 || build.length === 0 || !saysItSubstitutes(bundle))
@@ -186,11 +186,11 @@ function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
 function compare(a: VersionRelease, b: VersionRelease): number {
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order
-  // Without a release comes before any release.
+  // No release sorts before any release.
   return compareIdentifiers(a.release, b.release)
 }
 
-/** opm's complaint about a catalog's text, if it has one. */
+/** Returns opm's error for the catalog's text. */
 function refusalOf(text: string): string | undefined {
   const facts = readFile(new TextEncoder().encode(text))
   const verdict = validateCatalog(assemble([{ path: 'catalog.json', facts }]), { profile: 'opm' })

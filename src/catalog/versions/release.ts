@@ -1,4 +1,3 @@
-// A bundle's release: what tells two builds of one version apart (opm since v1.62.0). Knows no bundles.
 import { quote } from '../../go/text.ts'
 import { parsePrereleaseIdentifier } from './version.ts'
 import type { Parsed, VersionNumber } from './version.ts'

@@ -1,14 +1,13 @@
-// Things in the order of their versions, so that questions about ranges cost a search and not a look at each thing.
-// A stranger's catalog may hold twenty thousand entries with as many ranges.
+// Items sorted by version, so that range queries are searches. Untrusted catalogs can have twenty thousand entries with
+// a range each.
 import { compareVersions } from './version.ts'
 import type { Version } from './version.ts'
 import type { Comparator, VersionRange } from './version-range.ts'
 
 interface Step<Item> {
   readonly version: Version
-  /** All of one precedence (build metadata does not count), in the order in which they came. */
+  /** Items of equal precedence (ignoring build metadata), in input order. */
   readonly items: Item[]
-  /** How many items stand on lower steps. */
   below: number
 }
 
@@ -39,7 +38,7 @@ export class VersionLadder<Item> {
     this.steps = steps
   }
 
-  /** The first item of the lowest version in the range, among versions older or newer than a given one if that is asked. */
+  /** The first item of the lowest version in the range, optionally only among older or newer versions. */
   find(
     range: VersionRange,
     { olderThan, newerThan }: { readonly olderThan?: Version; readonly newerThan?: Version } = {},
@@ -55,7 +54,6 @@ export class VersionLadder<Item> {
     return lowest < to ? this.steps[lowest]?.items[0] : undefined
   }
 
-  /** How many items have an older version. */
   countOlder(version: Version): number {
     const step = this.steps[this.search(version, false)]
     if (step) return step.below
@@ -63,7 +61,7 @@ export class VersionLadder<Item> {
     return last ? last.below + last.items.length : 0
   }
 
-  /** The steps that the range covers, a span for each alternative that covers any. */
+  /** One span for each alternative that covers any steps. */
   *spans(range: VersionRange): Generator<Span> {
     for (const comparators of range.alternatives) {
       const span = this.span(comparators)
@@ -71,7 +69,6 @@ export class VersionLadder<Item> {
     }
   }
 
-  /** The items of one step. */
   at(step: number): readonly Item[] {
     return this.steps[step]?.items ?? []
   }

@@ -1,5 +1,4 @@
-// In which order a catalog's blobs are written. Blobs that name no package are dropped, as opm does,
-// except custom ones, which come last.
+// The order in which opm writes blobs. Like opm, drops blobs without a package, except custom ones.
 import { compareBytes } from '../../go/text.ts'
 import type { JsonObject, WritableCatalog } from './writable.ts'
 

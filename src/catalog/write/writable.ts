@@ -81,7 +81,7 @@ export interface WritableCatalog {
 
 export type ReadResult<Value> =
   | { readonly ok: true; readonly value: Value }
-  /** opm's text. */
+  /** opm's error. */
   | { readonly ok: false; readonly error: string }
 
 /** Depth and size beyond which a blob is not rendered: aliases can make a short text into an endless one. */
@@ -100,7 +100,6 @@ export function readWritable(files: Iterable<Uint8Array>): ReadResult<WritableCa
   return readMetas(metas)
 }
 
-/** Sorts documents into blobs by schema. */
 export function readMetas(metas: Iterable<Meta>): ReadResult<WritableCatalog> {
   const catalog = {
     packages: [] as WritablePackage[],
@@ -219,7 +218,7 @@ function objectProblem(bundle: Decoded): string | undefined {
   return undefined
 }
 
-/** A field that is left out where it is empty. */
+/** Omits empty fields. */
 function text<Name extends string>(decoded: Decoded, name: Name): { [_ in Name]?: string } {
   const found = textOf(decoded, name)
   return (found === '' ? {} : { [name]: found }) as { [_ in Name]?: string }

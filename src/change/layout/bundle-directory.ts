@@ -1,5 +1,5 @@
-// Bundles that lie in the repository as files: `operators/<package>/<version>/{manifests,metadata,tests}`. By their place
-// alone: nothing is read.
+// Bundles as files in the repository: `operators/<package>/<version>/{manifests,metadata,tests}`. Recognized by path
+// only.
 import { firstNotBefore } from '../sorted-paths.ts'
 
 const place = /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
@@ -13,14 +13,14 @@ export interface BundlePlace {
   readonly version: string
 }
 
-/** The bundle directory that a path lies in, as a part of what becomes its image; undefined for all other paths. */
+/** Undefined for paths that aren't part of a bundle image. */
 export function bundlePlaceOf(path: string): BundlePlace | undefined {
   const { root, directory, version } = place.exec(path)?.groups ?? {}
   if (root === undefined || directory === undefined || version === undefined) return undefined
   return { root, directory, version }
 }
 
-/** Whether one of these sorted paths is a bundle's manifest below `root`: what makes a directory a published bundle. */
+/** Whether the directory has manifests, which make it a published bundle. */
 export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
   const prefix = `${root}/manifests/`
   return sortedPaths[firstNotBefore(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true

@@ -6,11 +6,10 @@ const atEnd = /^(.*[^-_.])[-_.]v?(\d{1,4}[._-]\d{1,4})$/
 
 export interface VersionInName {
   readonly version: string
-  /** The name without the version: '' for a name that is nothing but a version. */
   readonly stem: string
 }
 
-/** The platform version that a directory's name states, normalised to `4.20`; undefined where it states none. */
+/** Normalized to `4.20`; undefined where the name has none. */
 export function versionInName(name: string): VersionInName | undefined {
   const all = whole.exec(name)
   if (all?.[1] !== undefined) return { version: normalised(all[1]), stem: '' }
@@ -19,13 +18,13 @@ export function versionInName(name: string): VersionInName | undefined {
   return undefined
 }
 
-/** A version as the configuration states it: normalised where it has the form of one, else as it stands. */
+/** Normalized where possible. */
 export function statedVersion(text: string): string {
   const found = versionInName(text)
   return found?.stem === '' ? found.version : text
 }
 
-/** The version that the path of a catalog states: the last one in it. */
+/** The last version in the path. */
 export function versionInPath(root: string): string | undefined {
   for (const name of root.split('/').reverse()) {
     const found = versionInName(name)
@@ -34,7 +33,7 @@ export function versionInPath(root: string): string | undefined {
   return undefined
 }
 
-/** The path with its versions taken out: catalogs of one family differ in nothing else. */
+/** The path without its versions, which is equal for catalogs of one family. */
 export function shapeOf(root: string): string {
   return root
     .split('/')
@@ -46,7 +45,7 @@ export function shapeOf(root: string): string {
     .join('/')
 }
 
-/** Orders versions part by part as numbers; one without a version comes first, text that is no version last. */
+/** Compares parts as numbers; missing versions come first, other text last. */
 export function compareCatalogVersions(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
   const left = numbers(a)
@@ -60,7 +59,6 @@ export function compareCatalogVersions(a: string | undefined, b: string | undefi
   return 0
 }
 
-/** Orders catalogs by place, then by version. */
 export function compareCatalogs(
   a: { readonly root: string; readonly version?: string | undefined },
   b: { readonly root: string; readonly version?: string | undefined },

@@ -1,20 +1,18 @@
-// What one path of the repository is, by its place alone: a package's, an owner file, or the repository's own.
-// In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10). Never reads a file.
+// Classifies a path by name only. In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10).
 import { catalogOf, type CatalogRoot, type Layout } from './layout.ts'
 import type { PathRole } from '../change.ts'
 import { refusedPathReason } from './path-grammar.ts'
 
 const infrastructure: PathRole = { kind: 'infrastructure' }
 
-/** GitHub reads the first of these that exists. */
+/** GitHub reads the first that exists. */
 export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
 
-/** Names that say who owns things wherever they lie: their readers look in every directory. */
+/** Ownership files at any depth, because their readers search every directory. */
 const ownerNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'CODEOWNERS'])
 
 /**
- * Directories of a catalog that hold one kind of blob, not one package (layouts L7 and L12): their files are the
- * catalog's own, and whose they are is said by their content.
+ * Directories of a catalog that hold one kind of blob (layouts L7 and L12). The content decides who owns their files.
  */
 const blobFolders = new Set(['bundles', 'channels', 'packages', 'deprecations'])
 
@@ -48,7 +46,6 @@ export function classifyPath(path: string, layout: Layout): PathRole {
   return infrastructure
 }
 
-/** The package directory of a path in the catalog at `root`; undefined for one that is the catalog's own. */
 export function directoryInCatalog(path: string, root: string): string | undefined {
   const inside = root === '' ? path : path.slice(root.length + 1)
   const slash = inside.indexOf('/')

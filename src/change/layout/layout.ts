@@ -1,35 +1,33 @@
-// Where the catalogs of a repository lie. recognise-layout.ts finds it, classify-path.ts uses it.
-
 import { oncePer } from '../../findings/once.ts'
 
 export interface Layout {
-  /** No catalog lies inside another. In the order people expect: by place, then by version as numbers. */
+  /** Catalogs are never nested. Ordered by place, then by version as numbers. */
   readonly catalogs: readonly CatalogRoot[]
   /** Files that look like catalog templates by their place and name, sorted. Display and hints, never authority. */
   readonly templates?: readonly string[]
 }
 
 export interface CatalogRoot {
-  /** Directory of the catalog from the root of the repository, without a slash at the end; '' is the repository itself. */
+  /** Path without a trailing slash; '' is the repository itself. */
   readonly root: string
   /** Platform version it serves, such as `4.20`; absent where the layout does not say. */
   readonly version?: string
-  /** What the configuration calls it, where that is not `root` alone: it may name a link that leads there. */
+  /** Names in the configuration that differ from `root`, such as links to it. */
   readonly names?: readonly string[]
 }
 
-/** Whether `path` lies below `root`. A root of '' holds everything. */
+/** A root of '' holds everything. */
 export function isBelow(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }
 
-/** Of two with one root the first stays. */
+/** The first of two equal roots wins. */
 const byRoot = oncePer(
   ({ catalogs }: Layout): ReadonlyMap<string, CatalogRoot> =>
     new Map(catalogs.toReversed().map((catalog) => [catalog.root, catalog])),
 )
 
-/** The catalog that `path` lies in, whatever its role there is: a dot file in a catalog is read by opm too. */
+/** Includes files such as dot files, which opm reads too. */
 export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined {
   const roots = byRoot(layout)
   for (const folder of foldersAbove(path)) {
@@ -39,19 +37,19 @@ export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined
   return undefined
 }
 
-/** Every directory that one of these paths lies below, '' (the repository) included. Empty for no path. */
+/** Every directory above one of the paths, including ''. */
 export function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>()
   for (const path of paths)
     for (const folder of foldersAbove(path)) {
-      // Those above it came with it.
+      // The folders above were added with it.
       if (folders.has(folder)) break
       folders.add(folder)
     }
   return folders
 }
 
-/** The directories that hold `path`, nearest first, '' (the repository) last. */
+/** Nearest first, ending with ''. */
 export function* foldersAbove(path: string): Generator<string> {
   for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
     yield path.slice(0, slash)

@@ -1,5 +1,5 @@
-// Which paths a catalog repository may hold (T06, T08): printable ASCII, no tricks, bounded. Refuses, never repairs:
-// a path that two programs read differently is nobody's to own.
+// The paths that a catalog repository may hold (T06, T08): printable ASCII of limited length. Rejects others, because
+// programs may read them differently.
 
 /** Longest real path seen in the public catalog repositories: 180 characters, 8 levels. */
 const longestPath = 512
@@ -7,11 +7,11 @@ const deepestPath = 24
 const longestName = 200
 
 const plain = /^[A-Za-z0-9._+=,@~ ()[\]{}^!#%&$'-]+$/
-// Names that one of the systems people check out on cannot hold, or takes for a device.
+// Device names and names that some operating systems cannot check out.
 const device = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
 const gitDirectory = /^(?:\.git|git~\d+)(?:[ .]*)$/i
 
-/** Why this path is refused, for people; undefined for an ordinary one. */
+/** A reason for people; undefined for an ordinary path. */
 export function refusedPathReason(path: string): string | undefined {
   if (path === '') return 'it is empty'
   if (path.length > longestPath) return `it is longer than ${longestPath} characters`

@@ -1,5 +1,5 @@
-// Which catalogs of a repository are rendered from which templates: what the configuration states, and beside it what
-// the layout tells without doubt. Decides nobody's rights; a pair that is in doubt is no pair.
+// Finds which catalogs are rendered from which templates, by the configuration or an unambiguous layout. Doubtful pairs
+// are ignored.
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { placeholderPattern, type StatedTemplate } from '../../config/templates.ts'
@@ -10,13 +10,11 @@ import { isBelow, type Layout } from './layout.ts'
 const templateFile = /\.(?:ya?ml|json)$/
 
 export interface TemplatePair {
-  /** The template's path. */
   readonly template: string
   /** The directory (or file) that is rendered from it. */
   readonly catalog: string
-  /** Whether the configuration says so. */
   readonly isStated: boolean
-  /** What may be offered where the two differ. */
+  /** What to offer when template and catalog differ. */
   readonly offer: StatedTemplate['offer']
 }
 
@@ -25,7 +23,6 @@ export function isCatalogFile(catalog: string): boolean {
   return templateFile.test(catalog)
 }
 
-/** A pair, and what the trees hold of it. */
 export interface TemplateState extends TemplatePair {
   /**
    * The template in the result; absent when there is none, `too-large` beyond what is read, `too-many` where the
@@ -34,7 +31,7 @@ export interface TemplateState extends TemplatePair {
   readonly source?: Uint8Array | 'too-large' | 'too-many'
   /** The catalog in the result; absent when there is nothing at its place. Its files are named from the repository's root. */
   readonly result?: Catalog
-  /** Catalogs of the base that hold bundles rendered before, the pair's own first. */
+  /** Catalogs of the base with bundles rendered before, the pair's own first. */
   readonly known: readonly Catalog[]
   /** The catalog's only file, where a patch of it may be offered: its bytes before and after. */
   readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
@@ -49,13 +46,13 @@ export interface PairPlaces {
   readonly ciYaml: (directory: string) => string | undefined
 }
 
-/** The pairs whose template or catalog holds one of `touched`, sorted by template and catalog. */
+/** Sorted by template and catalog. */
 export function touchedTemplatePairs(
   places: PairPlaces,
   touched: readonly string[],
 ): readonly TemplatePair[] {
   const stated = statedPairs(places)
-  // What somebody said of a template or a catalog is all there is to say of it.
+  // The configuration overrides the layout.
   const told = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
   const recognised = unambiguous([...recognisedPairs(places)]).filter(
     ({ template, catalog }) => !told.has(template) && !told.has(catalog),
@@ -109,7 +106,6 @@ const inFolder = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:y
 /** One template beside one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
 const beside = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
-/** Those of a tree's paths that one of the patterns takes for a template. */
 const recognisedIn = sublist<string>(
   (path) => templateFile.test(path) && [inOperators, inFolder, beside].some((pattern) => pattern.test(path)),
 )
@@ -128,7 +124,7 @@ function* recognisedPairs({ trees, layout, ciYaml }: PairPlaces): Generator<Temp
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, catalogMapping(ciYaml(directory)))
       const mapping = mappings.get(directory)
-      // Without a mapping a template serves the catalog that it is named for.
+      // Without a mapping, a template serves the catalog of the same name.
       const names = mapping ? (mapping.get(file) ?? []) : [file.replace(templateFile, '')]
       for (const name of names)
         if (roots.has(`catalogs/${name}`)) yield pair(path, `catalogs/${name}/${directory}`)
@@ -141,14 +137,13 @@ function* recognisedPairs({ trees, layout, ciYaml }: PairPlaces): Generator<Temp
   }
 }
 
-/** Catalogs with more than one template are somebody's own arrangement. */
+/** Drops catalogs with several templates, whose purpose is unknown. */
 function unambiguous(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
   const templates = new Map<string, number>()
   for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
   return pairs.filter(({ catalog }) => templates.get(catalog) === 1)
 }
 
-/** Names of catalogs by file name of their template. */
 type Mapping = ReadonlyMap<string, readonly string[]>
 
 /** `fbc.catalog_mapping` of a ci.yaml; undefined where it has none that can be read. */

@@ -3,7 +3,6 @@
 
 const folders = new Set(['catalog-templates', 'catalog-template', 'veneer', 'templates'])
 
-/** Whether `path` looks like a template: in a template folder, `...template....yaml`, a `graph.yaml` beside a version. */
 export function isTemplatePath(path: string): boolean {
   if (!/\.(?:ya?ml|json)$/.test(path)) return false
   const names = path.split('/')

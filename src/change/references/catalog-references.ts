@@ -1,9 +1,9 @@
-// Every image reference that a catalog's bundles name, with its place. Apart from named-references.ts, so that whoever
-// only validates loads no reader of lists.
+// The image references of a catalog's bundles. Separate from named-references.ts so that validation doesn't load the
+// list reader.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { NewReference } from '../change.ts'
 
-/** A catalog's bundle images and related images, each bundle's every reference once, in the order of the catalog. */
+/** Bundle and related images, once per bundle, in catalog order. */
 export function* referencesOfCatalog({ bundles }: Pick<Catalog, 'bundles'>): Generator<NewReference> {
   for (const { package: name, name: bundle, place, image, imageMark, relatedImages } of bundles) {
     const about = { package: name, bundle }

@@ -1,4 +1,3 @@
-// Image references that a catalog names for the first time: those are the ones worth asking registries about.
 import type { CatalogChange, NewReference, ReferenceListChange } from '../change.ts'
 
 /**
@@ -39,7 +38,6 @@ export function newReferences({ base, result }: CatalogChange): NewReference[] {
   return found
 }
 
-/** Images of a composite list's entries that its base does not name. */
 export function newListedReferences({
   path,
   added,

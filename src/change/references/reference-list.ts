@@ -24,17 +24,17 @@ export interface ReferenceList {
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** The longest list that is read: thousands of entries, where real ones have dozens. */
+/** Bytes. Enough for thousands of entries; real lists have dozens. */
 const largest = 1024 * 1024
-// Line separators other than LF end a comment for some readers and not for others; invisible letters hide an edit.
+// Readers disagree on line separators other than LF, and invisible characters hide an edit.
 const plainText = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
 const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/
 const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
-// What YAML 1.1 or 1.2 takes for something else than text when it stands without quotes.
+// Unquoted text that YAML 1.1 or 1.2 reads as another type.
 const noText =
   /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
 
-/** Whether a file at this path may be a composite list, by its place and name alone. */
+/** Judges by path only. */
 export function mayListReferences(path: string): boolean {
   const names = path.split('/')
   if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
@@ -57,7 +57,7 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    // In linear time below: repeatedKey says why.
+    // repeatedKey checks this below in linear time.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,
@@ -99,7 +99,7 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
       return undefined
     const first = Math.min(...scalars.map((node) => place(node).line))
     const last = Math.max(...scalars.map(lastLine))
-    // An entry that shares a line with another cannot be told from it by lines.
+    // Entries on one line cannot be separated.
     if (first <= previous) return undefined
     references.push({
       name: name.value,
@@ -122,7 +122,7 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
 type Items = readonly { readonly key: unknown; readonly value: unknown }[]
 type Field = { readonly key: Scalar<string>; readonly value: unknown }
 
-/** Keys of a mapping; undefined when two of them are one to a reader that ignores case, as Go's JSON does. */
+/** Undefined when two keys differ only in case, because Go's JSON ignores case. */
 function fieldsOf(items: Items): Map<string, Field> | undefined {
   const fields = new Map<string, Field>()
   const folded = new Set<string>()
@@ -143,7 +143,7 @@ function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
   return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE'
 }
 
-/** A tag can be written before a node or, `!` alone, leave no trace in what is parsed. */
+/** The parsed node may not show a tag, such as a lone `!`. */
 function isTagged(node: unknown, text: string): boolean {
   const { tag, range } = (node ?? {}) as { tag?: unknown; range?: readonly number[] | null }
   return (tag !== undefined && !!range) || (!!range && text[range[0] ?? 0] === '!')

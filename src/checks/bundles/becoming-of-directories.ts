@@ -1,5 +1,4 @@
-// What the catalog of a package becomes that has no templates: its graph is worked out from the bundle directories, those
-// of the base and those of the result, in the way that `updateGraph` names.
+// Computes the future catalog of a package without templates from its bundle directories and `updateGraph`.
 import type { BundleFacts } from '../../bundle/bundle-facts.ts'
 import { updateGraph, type PlacedBundle, type UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
 import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
@@ -13,23 +12,23 @@ import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
 
 /**
- * Nothing where neither a bundle nor the way to make the graph is touched, where templates say what catalogs hold, or where
- * the directories are too large.
+ * Empty if the change touches neither a bundle nor the graph mode, if templates define the catalogs, or if the
+ * directories are too large.
  */
 export function becomingOfDirectories(sources: PackageSources, imageOf: ImageName): readonly Becoming[] {
   const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
-  // What nobody can read of ci.yaml says nothing, and is told where it stands.
+  // An unreadable ci.yaml is reported elsewhere.
   const graphMode = graphModeOf(ciYaml)
   const isOtherGraph = changesGraphMode(sources)
   if (!graphMode || !bundles || !published || (touched.length === 0 && !isOtherGraph)) return []
-  // A package that its catalogs know more of than its directories has no graph of these alone.
+  // Catalogs with more bundles than the directories have edges that the directories don't show.
   if (sources.catalogs.size > 0) return []
   const modeBefore = isOtherGraph ? (graphModeOf(ciYamlBefore) ?? graphMode) : graphMode
   const before = catalogOf(directory, published, { graphMode: modeBefore, imageOf })
   const after = catalogOf(directory, bundles, { graphMode, imageOf })
   const present = presentBundles(sources)
   const at = present[0] ? placesIn(present[0]) : placeOfGraph(sources)
-  // A package whose last bundle goes has no catalog any more.
+  // A package without bundles has no catalog.
   if (!after || !at) return []
   return [
     {
@@ -57,7 +56,7 @@ function placesIn({ bundle, facts }: ReturnType<typeof presentBundles>[number]):
   return whole && { whole: within(whole), ...(replaces && { edges: within(replaces) }) }
 }
 
-/** The line of ci.yaml that says how the graph is made, where that alone is touched. */
+/** The graph setting in ci.yaml, if the change touches only that. */
 function placeOfGraph({ ciYaml }: PackageSources): Becoming['at'] | undefined {
   return ciYaml?.isTouched === true
     ? { whole: readSettings(ciYaml, ciYamlSchema).placeOf(['updateGraph']) }
@@ -84,7 +83,7 @@ function catalogOf(
       },
     ]
   })
-  // Two of one name are told where their directories are judged.
+  // judge-bundle.ts reports duplicate names.
   const distinct = [...new Map(placed.map((one) => [one.name, one])).values()]
   if (distinct.length === 0) return undefined
   const its = [...bundles.values()].find((facts) => facts.package)?.package?.text ?? directory
@@ -93,7 +92,7 @@ function catalogOf(
   return {
     packages: [{ schema: 'olm.package', name: its, defaultChannel: defaultChannelOf(bundles) }],
     channels,
-    // A bundle that a newer patch skips stands in no channel, and in no catalog.
+    // A bundle that a newer patch skips is in no channel.
     bundles: distinct
       .filter(({ name }) => listed.has(name))
       .map(({ name, version, folder }) => ({
@@ -108,7 +107,7 @@ function catalogOf(
   }
 }
 
-/** That of the highest version that names one; else a channel of the lowest version, which stays where others are added. */
+/** The highest version's setting, else a channel of the lowest version, which stays the same when bundles are added. */
 function defaultChannelOf(bundles: ReadonlyMap<string, BundleFacts>): string {
   const named = [...bundles.values()].flatMap(({ version, defaultChannel }) => {
     const read = parseVersion(version?.text ?? '')

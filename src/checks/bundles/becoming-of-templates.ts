@@ -1,4 +1,4 @@
-// What the catalogs of a package become that are rendered from templates, once its release configurations are followed.
+// Computes the future catalogs of a package with templates from its release configurations.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { amendTemplate, type Release } from '../../catalog/template/amend-template.ts'
 import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle-source.ts'
@@ -11,18 +11,17 @@ import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema, type CiYaml } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
-/** A template that a release configuration names, with what the shell read for it. */
 export interface ReadTemplate {
-  /** Absent: there is none, and it would be a new one. */
+  /** Absent for a new template. */
   readonly bytes?: Uint8Array
   readonly isTooLarge?: true
-  /** The package's catalogs of the base that are rendered from it. */
+  /** The package's base catalogs that this template renders. */
   readonly known: readonly Catalog[]
 }
 
 type Mapping = NonNullable<CiYaml['fbc']>['catalog_mapping'][number]
 
-/** The templates that releases name whose bundles or settings are touched, with the catalogs that each is rendered to. */
+/** The templates that touched releases name, with their catalogs. */
 export function templatesToRelease(sources: PackageSources): readonly Mapping[] {
   const { fbc } = ciYamlOf(sources) ?? {}
   if (fbc?.enabled !== true) return []
@@ -30,7 +29,7 @@ export function templatesToRelease(sources: PackageSources): readonly Mapping[] 
   return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
 }
 
-/** One for each template: all releases of the change that name it, one after the other. */
+/** One result per template; applies all releases of the change that name it, in order. */
 export function becomingOfTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, ReadTemplate>,
@@ -93,7 +92,7 @@ function becomingOf(
   if (isTooLarge === true) return unknown('it is larger than is worked out')
   const bundles = new Map<string, RenderedBundle>(renderedBefore(bytes ? schemaOf(bytes) : '', { known }))
   const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
-  // What the catalogs have already is not added again.
+  // Bundles that the catalogs already have are not added again.
   const added = releases.filter(({ name }) => !names.has(name))
   if (added.length === 0) return []
   const source: BundleSource = (reference) => {
@@ -115,7 +114,7 @@ function becomingOf(
       ...release.bundle,
       blob: { ...its, image, relatedImages: [...(its.relatedImages ?? []), { name: '', image }] },
     })
-    // A package has one name, whatever its directory is called.
+    // The package name can differ from the directory name.
     const next = amendTemplate(amended, type, { ...release, package: its.package ?? directory, image })
     if (!next.ok) return unknown(next.error)
     amended = next.value

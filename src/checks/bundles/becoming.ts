@@ -1,7 +1,5 @@
-// What catalogs become when the bundles of a change are added to them: before and after, as data. Of a package with
-// templates that is what its release configurations ask for; of all others what their update graph makes of the
-// directories. The image of a bundle is not built yet: the name that the configuration gives it stands there, or a
-// placeholder, and nothing is claimed of it.
+// Catalogs before and after the bundles of a change are added, as data. The images are not built yet, so a configured
+// or placeholder name is used and nothing is claimed about them.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { readFile } from '../../catalog/load/read-file.ts'
@@ -13,19 +11,18 @@ import { describeChange } from '../../change/describe-change.ts'
 import { blobSha } from '../../change/ids.ts'
 import type { Location } from '../../findings/finding.ts'
 
-/** One way in which catalogs change: all that a template is rendered to, or the catalog made from bundle directories. */
+/** All catalogs of one template, or the catalog made from bundle directories. */
 export interface Becoming {
   /** The package's directory below `operators/`. */
   readonly directory: string
   readonly kind: 'template' | 'directories'
-  /** Names of the catalogs; the first one's change is that of the others. */
+  /** Catalog names. All change in the same way as the first. */
   readonly catalogs: readonly string[]
   readonly changes: readonly CatalogChange[]
-  /** Why it cannot be told what becomes of them; then nothing changes. */
+  /** Why the future catalogs are unknown; then nothing changes. */
   readonly unknown?: string
-  /** Where the author can do something about what is wrong. */
+  /** Where the author can fix a problem. */
   readonly at: { readonly whole: Location; readonly edges?: Location }
-  /** The bundles that are added, with the names of their images. */
   readonly images: readonly { readonly name: string; readonly image: string }[]
 }
 
@@ -33,7 +30,6 @@ const file = 'catalog.json'
 const mode = '100644'
 const [before, after] = ['0', '1'].map((digit) => ({ mode, oid: blobSha(digit.repeat(40)) }))
 
-/** Two renderings as the change of catalogs with these names. */
 export function becomingChanges(
   names: readonly string[],
   base: WritableCatalog | undefined,
@@ -61,20 +57,19 @@ function catalogOf(bytes: Uint8Array): Catalog {
   return assemble([{ path: file, facts: readFile(bytes) }])
 }
 
-/** What the image of a bundle directory is called before it is built. */
+/** Returns the image name of a bundle directory before the build. */
 export type ImageName = (directory: string, version: string) => string
 
-/** As the configuration names images, where it does. */
+/** Uses the configured pattern, or else placeholders. */
 export function imageNames(pattern: string | undefined): ImageName {
   return (directory, version) =>
     (pattern === undefined ? undefined : bundleImage(pattern, directory, version)) ??
     placeholderImage(directory, version)
 }
 
-/** The host of placeholders: no registry can have it (RFC 2606). */
+/** No registry can have this host (RFC 2606). */
 export const placeholderHost = 'not-built.invalid/'
 
-/** The name under which an image stands that nobody has built. */
 export function placeholderImage(directory: string, version: string): string {
   const repository = directory
     .toLowerCase()

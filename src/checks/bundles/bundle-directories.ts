@@ -1,5 +1,4 @@
-// Bundles that lie in the repository as files, judged with the settings of their packages: what is inside as `bundle
-// validate` does, and their place among the others. Part of the validation check.
+// The part of the validation check that judges bundle directories and package settings.
 import { z } from 'zod'
 import type { Finding } from '../../findings/finding.ts'
 import { configuredFindings } from '../configured-findings.ts'
@@ -9,7 +8,6 @@ import { judgePlaces } from './judge-bundle.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
 
-/** The findings in the bundle directories and settings that a change touches, as the configuration wants them. */
 export function judgeBundleDirectories({
   bundleDirectories = [],
   config,
@@ -29,7 +27,7 @@ function judgePackage(sources: PackageSources): Finding[] {
     ...sources.touched.flatMap(({ root, findings }) =>
       findings.map((one): Finding => ({
         ...one,
-        // Nothing is released of a directory that holds no bundle.
+        // An empty directory releases nothing.
         ...(one.data?.['isEmpty'] === true && { severity: 'warning' as const }),
         at: one.at ? { ...one.at, file: `${root}/${one.at.file}` } : { file: root, line: 1, column: 1 },
       })),
@@ -40,8 +38,8 @@ function judgePackage(sources: PackageSources): Finding[] {
 }
 
 /**
- * Why the settings of touched packages keep the bot from merging, for people. Both sides count: what the base says holds,
- * and what a change says of itself may hold it back, never let it through.
+ * Why package settings keep the bot from merging, for people. Checks both sides, so that a change can add a restriction
+ * but not lift one from the base.
  */
 export function mergedByHand({
   change,
@@ -62,10 +60,10 @@ export function mergedByHand({
   })
 }
 
-/** The one setting, whatever else the file says. */
+/** Ignores all other settings. */
 const mergeSchema = z.looseObject({ merge: z.unknown() })
 
-/** Other readers take other words for a no: whatever is not plainly a yes is one. */
+/** YAML readers differ on words for false, so anything but a plain true turns merging off. */
 function isOff(merge: unknown): boolean {
   return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

@@ -1,11 +1,11 @@
-// Where the upgrade edges of bundle directories lead: among the directories of the package, or into its catalogs.
+// Follows upgrade edges of bundle directories into other directories or catalogs.
 import type { BundleFacts } from '../../bundle/bundle-facts.ts'
 import { oncePer } from '../../findings/once.ts'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema } from './package-settings.ts'
 import { readSettings } from './settings-file.ts'
 
-/** Facts of the touched bundles that the result has. */
+/** Omits removed bundles. */
 export function presentBundles({ touched, bundles }: PackageSources) {
   return touched.flatMap((bundle) => {
     const facts = bundle.kind === 'removed' ? undefined : bundles?.get(bundle.version)
@@ -13,7 +13,6 @@ export function presentBundles({ touched, bundles }: PackageSources) {
   })
 }
 
-/** Names of the bundles in the package's directories, and the directories that have each. */
 export const directoriesByName = oncePer(
   ({ bundles = new Map<string, BundleFacts>() }: PackageSources): ReadonlyMap<string, readonly string[]> => {
     const found = new Map<string, string[]>()
@@ -23,10 +22,7 @@ export const directoriesByName = oncePer(
   },
 )
 
-/**
- * Names that catalogs must be asked for: what touched bundles and their release configuration lead to and no directory
- * has, and what is removed.
- */
+/** Names to look up in catalogs: removed bundles, and targets of touched bundles that no directory has. */
 export function edgesToNowhere(sources: PackageSources): ReadonlySet<string> {
   if (sources.bundles === undefined) return new Set()
   const known = directoriesByName(sources)
@@ -42,12 +38,11 @@ export function edgesToNowhere(sources: PackageSources): ReadonlySet<string> {
   return new Set([...[...edges, ...released].filter((name) => !known.has(name)), ...removed])
 }
 
-/** Whether a directory or a catalog of the package has a bundle of this name. */
 export function exists(name: string, sources: PackageSources): boolean {
   return directoriesByName(sources).has(name) || sources.catalogs.has(name)
 }
 
-/** The circle of `replaces` that a bundle lies on, from it and back to it; undefined where there is none. */
+/** The cycle of `replaces` through this bundle, starting and ending with it; undefined if there is none. */
 export function loopFrom(name: string, sources: PackageSources): readonly string[] | undefined {
   const byName = directoriesByName(sources)
   const path = [name]
@@ -58,7 +53,7 @@ export function loopFrom(name: string, sources: PackageSources): readonly string
     if (next === undefined) return undefined
     path.push(next)
     if (next === name) return path.length > 2 ? path : undefined
-    // A circle further on is not this bundle's.
+    // A cycle that does not include this bundle.
     if (seen.has(next)) return undefined
     seen.add(next)
   }

@@ -1,5 +1,4 @@
-// Judges what catalogs would become as the catalogs themselves are judged: opm's verdict, our own rules, the harm to those
-// who have installed. Told at the line that leads there; what was wrong before is not this change's doing.
+// Judges future catalogs like existing ones and reports new problems at the line that causes them.
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
@@ -17,8 +16,8 @@ import { malformedPackageSettings } from './rules/malformed-package-settings.ts'
 import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 
 /**
- * Findings at places of the pull request. The configuration's word on rules is still to be heard. `told`: what is wrong
- * with the directories and settings themselves; what follows from that is not told a second time.
+ * Findings at places of the pull request, before the configuration's severities apply. `told` has the findings about
+ * directories and settings, whose consequences are not reported again.
  */
 export function judgeBecoming(
   becoming: readonly Becoming[],
@@ -45,7 +44,7 @@ function isToldAlready({ directory, kind }: Becoming, told: readonly Finding[]):
 const ofPlaces: ReadonlySet<string> = new Set(bundleDirectoryRules.map(({ id }) => id))
 const ofSettings: ReadonlySet<string> = new Set([malformedPackageSettings.id, releaseConfigMismatch.id])
 
-/** Directories say of a bundle only where it stands: what is in it, or was taken away, is judged where it lies. */
+/** Rules that other checks apply to the bundle itself. */
 const ofDirectories: ReadonlySet<string> = new Set(['bundle-removed', 'bundle-edited', 'package-removed'])
 
 function findingsOf(
@@ -60,7 +59,7 @@ function findingsOf(
   for (const rule of upgradeRules)
     if (kind === 'template' || !ofDirectories.has(rule.id)) harm.take(findIn(rule, change))
   const opm = (catalog: Catalog) => validateCatalog(catalog, { ruleSet, profile: 'opm' }).findings
-  // Whoever mends one of several faults is not told of the others as if they were new.
+  // Fixing one of several errors must not report the others as new.
   const wasRefused = base !== undefined && opm(base).length > 0
   const refused = wasRefused ? [] : opm(result)
   const known = new Set((base ? ownFindings(base) : []).map(keyOf))
@@ -75,13 +74,12 @@ function keyOf({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
-/** Rules about the way from one bundle to another. */
 const ofEdges = /edge|range|strand|backward|head|replace/
 
 function placed(found: Finding, { at, catalogs, directory, kind }: Becoming): Finding {
   const { related: _, ...told } = found
   const where = kind === 'template' ? ` (in ${inBrief(catalogs)}, once the bundle is added)` : ''
-  // Which head an index takes of several, or which channel, depends on the order in which bundles are added to it.
+  // The order in which an index adds bundles decides which head or channel it takes.
   const isOpen = kind === 'directories' && found.severity === 'error'
   return {
     ...told,

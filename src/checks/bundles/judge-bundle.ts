@@ -1,4 +1,3 @@
-// What is wrong about a bundle directory's place: its name, its package, its edges and its channels.
 import type { BundleFacts, Said } from '../../bundle/bundle-facts.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -16,12 +15,12 @@ import { defaultChannelNowhere } from './rules/default-channel-nowhere.ts'
 import { removedBundleInUse } from './rules/removed-bundle-in-use.ts'
 import { unconventionalBundleName } from './rules/unconventional-bundle-name.ts'
 
-/** Everything about the places of the touched bundles of a package. `settings` are those of the result, where they can be read. */
+/** `settings` are the result's, if readable. */
 export function* judgePlaces(sources: PackageSources, settings: CiYaml | undefined): Generator<Finding> {
   for (const { bundle, facts } of presentBundles(sources)) {
     const hasTemplates = settings?.fbc?.enabled === true
     yield* judgeNames(bundle, facts, sources, hasTemplates)
-    // Catalogs of packages with templates of their own take edges and channels from these.
+    // Packages with templates define edges and channels in them.
     if (!hasTemplates) yield* judgeEdges(bundle, facts, sources, settings)
   }
   for (const bundle of sources.touched) if (bundle.kind === 'removed') yield* judgeRemoval(bundle, sources)
@@ -44,7 +43,7 @@ function* judgeNames(
       directory: bundle.version,
       version: version.text,
     })
-  // The name that the base's bundles here have is the package's, whatever its directory is called.
+  // The bundle name in the base defines the package, whatever the directory is called.
   const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
   if (its && !known.includes(its.text))
     yield finding(bundleDirectoryOfOtherPackage, placeOf(its), {
@@ -69,7 +68,7 @@ function* judgeNames(
     })
 }
 
-/** As other bundles of the package are named, or else for package and version. */
+/** Matches the other bundles' names, or else package and version. */
 function isConventional(name: string, version: string, its: string, { bundles }: PackageSources): boolean {
   if ([`${its}.v${version}`, `${its}.${version}`].includes(name)) return true
   const shape = shapeOf(name, version)
@@ -82,7 +81,7 @@ function isConventional(name: string, version: string, its: string, { bundles }:
   )
 }
 
-/** The name with its version taken out; the name itself where it does not hold the version. */
+/** The name without its version; unchanged if it does not contain the version. */
 function shapeOf(name: string, version: string): string {
   return name.endsWith(version) ? name.slice(0, name.length - version.length) : name
 }
@@ -98,7 +97,7 @@ function* judgeEdges(
   const name = facts.name?.text ?? bundle.version
   const isByName = (settings?.updateGraph ?? 'replaces-mode') === 'replaces-mode'
   const itself = replaces !== undefined && replaces.text === facts.name?.text
-  // The other modes order bundles by their versions.
+  // Other modes order bundles by version.
   if (isByName && replaces && (itself || !exists(replaces.text, sources)))
     yield finding(bundleDirectoryEdgeToNowhere, placeOf(replaces), { name, replaced: replaces.text, itself })
   const unknown = skips.filter(({ text }) => !exists(text, sources))

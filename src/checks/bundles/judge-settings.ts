@@ -1,4 +1,4 @@
-// What is wrong in a package's settings: each file by itself, and ci.yaml and release-config.yaml beside each other.
+// Judges ci.yaml and release-config.yaml, alone and together.
 import type { UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -12,19 +12,19 @@ import { releaseConfigMismatch } from './rules/release-config-mismatch.ts'
 import { unknownPackageSetting } from './rules/unknown-package-setting.ts'
 import { readSettings, type SettingsRead } from './settings-file.ts'
 
-/** ci.yaml of the result, where it can be read. */
+/** Undefined if unreadable. */
 export function ciYamlOf({ ciYaml }: PackageSources): CiYaml | undefined {
   return ciYaml && readSettings(ciYaml, ciYamlSchema).value
 }
 
-/** How the graph of bundle directories is made; undefined where templates say that, or where nobody can read it. */
+/** Undefined if templates define the graph or ci.yaml is unreadable. */
 export function graphModeOf(ciYaml: SettingsText | undefined): UpdateGraphMode | undefined {
   if (!ciYaml) return 'replaces-mode'
   const { value } = readSettings(ciYaml, ciYamlSchema)
   return !value || value.fbc?.enabled === true ? undefined : (value.updateGraph ?? 'replaces-mode')
 }
 
-/** Whether the change has the graph made in another way, without a word about any bundle. */
+/** Whether the change touches the graph mode but no bundle. */
 export function changesGraphMode({
   ciYaml,
   ciYamlBefore,
@@ -33,7 +33,6 @@ export function changesGraphMode({
   return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
-/** What is wrong in the settings that the change touches. */
 export function* judgeSettings(sources: PackageSources, settings: CiYaml | undefined): Generator<Finding> {
   if (sources.ciYaml?.isTouched === true) yield* judgeCiYaml(sources.ciYaml, sources)
   for (const file of sources.releaseConfigs) yield* judgeReleaseConfig(file, sources, settings)
@@ -41,7 +40,7 @@ export function* judgeSettings(sources: PackageSources, settings: CiYaml | undef
 
 function* judgeCiYaml(file: SettingsText, { templates }: PackageSources): Generator<Finding> {
   const read = readSettings(file, ciYamlSchema)
-  // A list of owners that is not YAML is told of where owners are: the change to it is refused.
+  // The owners check refuses a change to a list of owners that is not YAML.
   if (!read.isYaml) return
   yield* complaints(file, read, knownKeys)
   const { value, placeOf } = read
@@ -70,7 +69,6 @@ function* judgeCiYaml(file: SettingsText, { templates }: PackageSources): Genera
   }
 }
 
-/** The channels of opm's semver templates. */
 const semverChannels = ['Candidate', 'Fast', 'Stable']
 
 function* judgeReleaseConfig(
@@ -84,7 +82,7 @@ function* judgeReleaseConfig(
   if (!value) return
   const mismatch = (path: readonly (string | number)[], problem: string) =>
     finding(releaseConfigMismatch, placeOf(path), { problem })
-  // What nobody could read of ci.yaml is no fault of this file.
+  // An unreadable ci.yaml is not an error of this file.
   if (sources.ciYaml && !settings) return
   if (settings?.fbc?.enabled !== true) {
     yield mismatch(

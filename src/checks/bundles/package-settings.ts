@@ -1,9 +1,8 @@
-// `ci.yaml` and `release-config.yaml` of a package: what each may say. The format is that of operator-pipelines, which
-// the large catalog repositories use: docs/bundle-directories.md lists its settings.
+// Schemas of `ci.yaml` and `release-config.yaml` in the format of operator-pipelines; see docs/bundle-directories.md.
 import { z } from 'zod'
 
 const text = z.string().min(1)
-/** A login or an id of digits alone is a number for YAML. */
+/** YAML reads a login or id of digits as a number. */
 const name = z.union([text, z.number()])
 
 const updateGraphs = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const

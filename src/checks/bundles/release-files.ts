@@ -1,5 +1,5 @@
-// The files that a release of a bundle changes: the templates that it names, with the bundle, and the catalogs that are
-// rendered from them. No other file, whatever settings and bundle say.
+// The files that a release changes. Security: only templates that the release names and their catalogs, whatever
+// settings and bundle say.
 import { amendTemplate } from '../../catalog/template/amend-template.ts'
 import { releasedCatalog, type ReleasedBundle } from '../../catalog/template/released-catalog.ts'
 import { readWritable, type ReadResult, type WritableCatalog } from '../../catalog/write/writable.ts'
@@ -7,27 +7,25 @@ import type { CatalogChange } from '../../change/change.ts'
 import { becomingChanges } from './becoming.ts'
 import { isPlainName, type PlannedTemplate } from './release-plan.ts'
 
-/** The package's part of a catalog, at the base. */
 export interface CatalogAtBase {
   readonly path: string
   readonly format: 'yaml' | 'json'
-  /** Absent: the catalog does not have the package yet. */
+  /** Absent if the catalog does not have the package yet. */
   readonly bytes?: Uint8Array
 }
 
 export interface PackageAtBase {
   /** Below `operators/`. */
   readonly directory: string
-  /** By their file names, those that there are. */
+  /** Existing templates by file name. */
   readonly templates: ReadonlyMap<string, Uint8Array>
-  /** By the catalogs' names. One that is missing is not there. */
+  /** Existing catalogs by name. */
   readonly catalogs: ReadonlyMap<string, CatalogAtBase>
 }
 
 export interface ReleasedFiles {
-  /** Sorted by path, only those that differ. None: the catalogs have the bundle. */
+  /** Changed files, sorted by path. Empty if the catalogs already have the bundle. */
   readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
-  /** Each catalog that differs. */
   readonly changes: readonly CatalogChange[]
 }
 
@@ -60,7 +58,7 @@ interface Found {
   readonly changes: CatalogChange[]
 }
 
-/** One template and its catalogs. The answer is what keeps it from being done. */
+/** Returns an error for people if the release is impossible. */
 function releaseTo(
   { template: name, type, catalogs: names, release }: PlannedTemplate,
   { directory, templates, catalogs }: PackageAtBase,
@@ -74,7 +72,7 @@ function releaseTo(
     known.push({ catalog, place })
   }
   const before = templates.get(name)
-  // What some of its catalogs have, the template has under whatever reference people gave it.
+  // If a catalog has the bundle, the template has it too, perhaps under another reference.
   const present = namesIn(known.flatMap(({ place }) => place.bytes ?? []))
   const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
   const amended = present.has(bundleName)
@@ -113,7 +111,6 @@ function releaseTo(
   return undefined
 }
 
-/** Names of the bundles that files of catalogs have. */
 export function namesIn(files: readonly Uint8Array[]): ReadonlySet<string> {
   return new Set(files.flatMap((bytes) => writable(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []))
 }

@@ -1,5 +1,5 @@
-// Which templates and catalogs a bundle is released to, as `ci.yaml` and its `release-config.yaml` say. Names in them are
-// whatever people wrote: only plain ones lead to a file.
+// The templates and catalogs of a release, from `ci.yaml` and `release-config.yaml`. Names are untrusted, so only plain
+// ones become paths.
 import type { Release, TemplateType } from '../../catalog/template/amend-template.ts'
 import type { ReadResult } from '../../catalog/write/writable.ts'
 import type { SettingsText } from './package-sources.ts'
@@ -10,7 +10,6 @@ export interface PlannedTemplate {
   /** File in `catalog-templates/`. */
   readonly template: string
   readonly type: TemplateType
-  /** Names of the catalogs that are rendered from it. */
   readonly catalogs: readonly string[]
   readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange'>
 }
@@ -18,18 +17,18 @@ export interface PlannedTemplate {
 export interface ReleasePlan {
   /** At least one. */
   readonly templates: readonly PlannedTemplate[]
-  /** Whether the pull request that releases it may be merged without a person. */
+  /** Whether the bot may merge the release's pull request without a person. */
   readonly isMergedByItself: boolean
 }
 
-/** `nothing`: nobody wants it released. An error is a sentence for people, without a full stop. */
+/** `nothing`: no release was requested. An error is a sentence for people, without a full stop. */
 export type PlanResult = ReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
 
-/** Far beyond what any release names: each is rendered. */
+/** Limits rendering work; real releases name far fewer. */
 const mostTemplates = 20
 const mostCatalogs = 50
 const mostChannels = 100
-/** A name in an upgrade edge, or of a channel. The longest public one has a third of this. */
+/** Limit for bundle and channel names. The longest public one has a third of this. */
 const longestName = 253
 
 export function planRelease(ciYaml: SettingsText | undefined, config: SettingsText): PlanResult {
@@ -67,12 +66,12 @@ export function planRelease(ciYaml: SettingsText | undefined, config: SettingsTe
   return { ok: true, value: { templates, isMergedByItself: value.merge !== false } }
 }
 
-/** One part of a path, which neither leads elsewhere nor hides. */
+/** A path segment that is neither hidden nor leads elsewhere. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/.test(name) && !name.includes('..')
 }
 
-/** What stands in a template as it is: neither blanks nor anything that nobody sees. */
+/** Text without blanks or invisible characters, safe to write into a template. */
 export function isWord(name: string): boolean {
   return name.length <= longestName && /^[!-~]+$/.test(name)
 }

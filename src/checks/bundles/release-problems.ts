@@ -1,5 +1,4 @@
-// What is wrong with catalogs as a release would leave them, judged as the same change would be in a pull request of
-// anybody: opm's verdict, our own rules, the harm to those who have installed. What was wrong before is not its doing.
+// Judges the catalogs that a release would produce, like any pull request. Ignores problems that existed before.
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
@@ -10,10 +9,9 @@ import { fixedRules } from '../validation/validate-fully.ts'
 import { ruleSetOf } from '../validation/validation.ts'
 import { judgeBecoming } from './judge-becoming.ts'
 
-/** The errors alone: with any of them the bot would refuse the pull request that it is about to open. */
+/** Errors only: with any of them the bot would refuse its own pull request. */
 export function releaseProblems(
   changes: readonly CatalogChange[],
-  /** The package's directory, and the template of which the catalogs are rendered. */
   { directory, file }: { readonly directory: string; readonly file: string },
   config: Pick<Config, 'rules' | 'opm'>,
 ): readonly Finding[] {

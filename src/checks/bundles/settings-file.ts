@@ -1,4 +1,4 @@
-// A package's settings as people write them: one YAML document against a schema, with the place of all that is wrong.
+// Reads YAML settings against a schema and locates every problem.
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import type { z } from 'zod'
 import { repeatedKey } from '../../config/repeated-key.ts'
@@ -6,18 +6,18 @@ import type { Location } from '../../findings/finding.ts'
 import type { SettingsText } from './package-sources.ts'
 
 export interface SettingsRead<T> {
-  /** Absent where the file cannot be taken for what it says. */
+  /** Absent if the file is invalid. */
   readonly value?: T
   readonly problems: readonly { readonly at: Location; readonly problem: string }[]
-  /** Keys that the schema does not have. They keep no value from being read. */
+  /** Keys missing from the schema; the other values remain usable. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
-  /** Where a value stands; where there is none, what should hold it. */
+  /** The location of a value, or of its nearest existing parent. */
   readonly placeOf: (path: Path) => Location
 }
 
 type Path = readonly (string | number)[]
 
-/** Reads settings. `isYaml: false` where it is not even YAML: then there is one problem. */
+/** If `isYaml` is false, there is exactly one problem. */
 export function readSettings<T>(
   { path: file, text }: SettingsText,
   schema: z.ZodType<T>,
@@ -62,14 +62,13 @@ export function readSettings<T>(
     problems,
     unknown,
     placeOf,
-    // What nobody reads keeps nobody from reading the rest.
+    // Unknown keys do not stop the rest from being read.
     ...(success
       ? { value }
       : problems.length === 0 && { value: schema.parse(without(data, refused?.issues ?? [])) }),
   }
 }
 
-/** The data without the keys that the schema does not have. */
 function without(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy: unknown = JSON.parse(JSON.stringify(data))
   for (const issue of issues) {
@@ -87,7 +86,7 @@ function offsetOf(document: Document.Parsed | undefined, path: Path): number {
       { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined
     const holder = depth === 1 ? document?.contents : above
     const items = (holder as typeof above)?.items
-    // The key, where the path ends in one: its value may begin on another line.
+    // Points to the key, because its value may begin on another line.
     const key = items?.find((item) => item.key?.value === path[depth - 1])?.key
     if (key?.range?.[0] !== undefined) return key.range[0]
     const node = document?.getIn(path.slice(0, depth), true) as { range?: readonly number[] } | undefined

@@ -1,4 +1,3 @@
-/** ` and of 3 more`, or nothing. */
 export function andMore(more: number): string {
   return more === 0 ? '' : ` and of ${more} more`
 }

@@ -1,5 +1,5 @@
-// Judges what a push carries besides its tree: commits that stay reachable for ever, and other people's pull requests
-// that close by them. The tree itself is judged by the other checks.
+// Judges what a push carries besides its tree: commits that stay reachable forever, and other pull requests that it
+// closes.
 import type { CarriedCommit, ClosedPull } from '../../change/carried-commits.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -12,13 +12,13 @@ import { unreadableCommit } from './rules/unreadable-commit.ts'
 import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
-/** Findings about the commits of a pull request. None where nobody looked at them. */
+/** Findings about a pull request's commits. None if `carried` is absent. */
 export function judgeCarried({ carried, change, demandsSignatures = false }: CheckInput): Finding[] {
   if (carried === undefined) return []
   const { isWhole, commits, largeFiles, pulls } = carried
   if (!isWhole) return [finding(tooManyCommits, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
-  // Merging edited workflows is decided with the files outside packages; what is taken back, no reviewer sees.
+  // The ownership check handles visible workflow edits; reviewers do not see edits that a later commit reverts.
   const isVisible = change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)
   const unsigned = demandsSignatures ? commits.filter(({ isSigned }) => !isSigned) : []
@@ -32,8 +32,8 @@ export function judgeCarried({ carried, change, demandsSignatures = false }: Che
 }
 
 /**
- * A pull request that stands on another one brings it along, which is fine as long as it brings all of it and nobody
- * holds that one back. Authors may do with their own as they like.
+ * A pull request may build on another one if it contains all of it and that one is not on hold. Authors may do as they
+ * like with their own.
  */
 function judgePull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
   if (isOwn || (isKept && heldBack === undefined))
@@ -45,7 +45,7 @@ function judgePull({ pull, by, isOwn, isKept, heldBack }: ClosedPull): Finding {
   })
 }
 
-/** The oldest is where to begin. */
+/** The oldest commit, because the author starts there. */
 function named(commits: readonly CarriedCommit[]): { readonly commit: string; readonly more: number } {
   return { commit: commits.at(-1)?.id ?? '', more: commits.length - 1 }
 }

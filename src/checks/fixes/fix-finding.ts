@@ -1,5 +1,4 @@
-// The fix of a finding, where its facts and the file's text tell it: one entry a rule. A fix is looked at again in the file
-// as it would be, and is none where that does not say what was meant.
+// Derives fixes from a finding's facts and the file's text. Each fix is verified against the file with the fix applied.
 import { upgradeGraph, type GraphEntry } from '../../catalog/graph/upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../../catalog/versions/version.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -14,7 +13,7 @@ interface Place {
   readonly column: number
 }
 
-/** Fixes to be tried, best first, and what must hold in the document as it would be. */
+/** Candidate fixes, best first, and the condition that the fixed document must meet. */
 interface Attempt {
   readonly fix: Fix | undefined
   readonly holds: (document: FixableDocument) => boolean
@@ -31,7 +30,7 @@ const fixers: Readonly<Record<string, Fixer>> = {
   'invalid-version': correctVersion,
 }
 
-/** The fix of a finding in the file at `finding.at`, whose bytes are given; undefined where nobody can tell it. */
+/** The fix for a finding in the file at `finding.at`; undefined if there is no safe one. */
 export function fixOf(finding: Finding, bytes: Uint8Array): Fix | undefined {
   const { rule, at, data } = finding
   const fixer = Object.hasOwn(fixers, rule) ? fixers[rule] : undefined
@@ -47,10 +46,12 @@ export function fixOf(finding: Finding, bytes: Uint8Array): Fix | undefined {
   return undefined
 }
 
-/** Rules whose findings may have a fix. */
 export const fixableRules: ReadonlySet<string> = new Set(Object.keys(fixers))
 
-/** The newest head replaces the next one, or skips all others: whatever leaves one head, no circle and nothing stranded. */
+/**
+ * Tries to let the newest head replace the next one, or skip all others, until one head remains without circles or
+ * stranded entries.
+ */
 function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Generator<Attempt> {
   const names = textList(heads).toSorted(newestFirst)
   const [newest, next] = names
@@ -82,7 +83,7 @@ function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Gener
     yield { fix: document.addField(entry, replaces ? 'replaces' : 'name', 'skips', names.slice(1)), holds }
 }
 
-/** How far above a key its map begins, so that the fix shows whose it is; far away ones are not shown. */
+/** How many lines above a key its map begins, for context. Large distances are not shown. */
 function linesFrom(map: MapValue, keyStart: number, document: FixableDocument): number {
   const lines = document.point(keyStart).line - document.point(map.start).line
   return lines <= 3 ? lines : 0
@@ -140,7 +141,7 @@ function* renameType({ type, known }: Facts, document: FixableDocument, at: Plac
   }
 }
 
-/** A version with a `v`, or none at all where the bundle's name has it. */
+/** Strips a leading `v`, or takes an empty version from the bundle's name. */
 function* correctVersion({ bundle, version }: Facts, document: FixableDocument): Generator<Attempt> {
   if (typeof version !== 'string' || typeof bundle !== 'string') return
   const wanted = version === '' ? versionInName(bundle) : version.trim().replace(/^v(?=\d)/i, '')
@@ -163,7 +164,7 @@ function* correctVersion({ bundle, version }: Facts, document: FixableDocument):
   }
 }
 
-/** The text that begins at a place, and is the one that is meant, becomes another. */
+/** Replaces the text at a place if it is the expected one. */
 function replacing(document: FixableDocument, at: Place, old: string, text: string): Attempt {
   const span = document.at(at.line, at.column)
   const fix = span && document.replaceText(span.start, span.end, text)
@@ -180,7 +181,7 @@ function versionInName(name: string): string | undefined {
   return /\.v(\d.*)$/.exec(name)?.[1]
 }
 
-/** By the versions that their names end in; names without one last. */
+/** Orders by the version at the end of the names; names without one come last. */
 function newestFirst(a: string, b: string): number {
   const [left, right] = [versionOf(a), versionOf(b)]
   if (left === undefined || right === undefined)

@@ -1,5 +1,5 @@
-// A file in which a fix is looked for: its lines, and its documents as trees whose places lead back to the lines. Writes in
-// the file's own style: indentation and quotes stay what they are, JSON stays JSON. Whatever it cannot do safely it leaves.
+// A file to fix, with its documents as trees that map back to lines. Keeps the file's indentation, quotes and format,
+// and skips edits that are not safe.
 import { documentSpans } from '../../catalog/positions/document-spans.ts'
 import type { Fix } from '../../findings/fix.ts'
 import { readTree } from '../../go/read-tree.ts'
@@ -7,11 +7,11 @@ import { TextPlaces } from '../../go/places.ts'
 import { decodeStrictly } from '../../go/utf8.ts'
 import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
 
-/** A finding in a larger file is mended without our help. */
+/** We do not fix larger files. */
 const largestFile = 4 * 1024 * 1024
 const largestDocument = 1024 * 1024
 
-/** A line and a column, from 1, in UTF-16 units. */
+/** Both from 1, in UTF-16 units. */
 interface Point {
   readonly line: number
   readonly column: number
@@ -28,7 +28,7 @@ export class FixableFile {
     this.#lines = text.split('\n')
   }
 
-  /** Undefined where lines and columns are not what they look like: another encoding, other line ends, or too much. */
+  /** Undefined for large files, and where encoding or line ends make positions unreliable. */
   static open(file: string, bytes: Uint8Array): FixableFile | undefined {
     if (bytes.length > largestFile) return undefined
     const text = decodeStrictly(bytes)
@@ -36,7 +36,6 @@ export class FixableFile {
     return new FixableFile(file, bytes, text)
   }
 
-  /** The document that a line lies in. */
   documentAt(line: number): FixableDocument | undefined {
     let firstLine = 1
     let counted = 0
@@ -46,7 +45,7 @@ export class FixableFile {
       let lastLine = firstLine
       for (let at = start; at < end; at++) if (this.#bytes[at] === 0x0a) lastLine++
       if (line < firstLine || line > lastLine) continue
-      // Between one document's last byte and the next one's first may be no line break: then neither is touched.
+      // If two documents share a line, neither is editable.
       if (end - start > largestDocument || lineStart !== start - 1) return undefined
       const tree = readTree(this.#bytes.subarray(start, end))
       if (tree === undefined) return undefined
@@ -59,7 +58,7 @@ export class FixableFile {
     return this.#lines[number - 1] ?? ''
   }
 
-  /** Replaces whole lines. `context`: how many lines above are shown with them. */
+  /** `context`: how many lines above are shown. */
   replaceLines(first: number, last: number, lines: readonly string[], context = 0): Fix {
     const from = Math.max(1, first - context)
     return {
@@ -71,7 +70,6 @@ export class FixableFile {
     }
   }
 
-  /** The file as it would be. */
   with(fix: Fix): FixableFile | undefined {
     const lines = [...this.#lines.slice(0, fix.first - 1), ...fix.after, ...this.#lines.slice(fix.last)]
     return FixableFile.open(this.#file, new TextEncoder().encode(lines.join('\n')))
@@ -99,17 +97,16 @@ export class FixableDocument {
     return this.#places.mark(offset)
   }
 
-  /** What a key or scalar says. */
   textOf({ start, end }: { readonly start: number; readonly end: number }): string | undefined {
     for (const span of spans(this.root)) if (span.start === start && span.end === end) return span.text
     return undefined
   }
 
-  /** Another text in the place of a scalar or key that stands on one line, quoted as the old one is. */
+  /** Replaces a scalar or key on one line and keeps its quotes. */
   replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
     const [from, to] = [this.point(start), this.point(end)]
     const old = this.#text.slice(start, end)
-    // What has an anchor is said elsewhere, too; what an alias says stands elsewhere.
+    // Anchors and aliases share their text with other places.
     if (/[&*!][^\s]*[ \t]*$/.test(this.#text.slice(Math.max(0, start - 200), start))) return undefined
     const line = this.#file.line(from.line)
     if (from.line !== to.line || line.slice(from.column - 1, to.column - 1) !== old) return undefined
@@ -119,13 +116,13 @@ export class FixableDocument {
     return this.#file.replaceLines(from.line, from.line, [now], context)
   }
 
-  /** Another text as the value of a field, if it is written there and not by an alias. */
+  /** Replaces a field's value unless it is an alias. */
   replaceValue({ keyEnd, value }: MapEntry, text: string, context = 0): Fix | undefined {
     if (!/^["']?\s*:\s*$/.test(this.#text.slice(keyEnd, value.start))) return undefined
     return this.replaceText(value.start, value.end, text, context)
   }
 
-  /** A new field in a map whose keys stand on lines of their own, behind (in JSON: before) the key that is named. */
+  /** Adds a field after (in JSON: before) the key `beside`, in a map whose keys are on lines of their own. */
   addField(map: MapValue, beside: string, field: string, value: string | readonly string[]): Fix | undefined {
     const entry = map.entries.find(({ key }) => key === beside)
     if (entry === undefined) return undefined
@@ -137,7 +134,7 @@ export class FixableDocument {
       const text = `${indent}${JSON.stringify(field)}: ${JSON.stringify(value)},`
       return this.#file.replaceLines(key.line, key.line, [text, line])
     }
-    // Behind a dash the map's other keys are indented as this one is: the dash counts as a blank.
+    // After a dash, the map's other keys have the same indentation: the dash counts as a blank.
     if (!/^[ -]*$/.test(indent) || isFlow(this.#text, map) || key.line !== end.line) return undefined
     const blank = ' '.repeat(indent.length)
     const lines =
@@ -147,7 +144,6 @@ export class FixableDocument {
     return this.#file.replaceLines(key.line, key.line, [line, ...lines])
   }
 
-  /** Every map of the document, from the outermost on. */
   *maps(value: Value = this.root): Generator<MapValue> {
     if (value.kind === 'list') for (const item of value.items) yield* this.maps(item)
     if (value.kind !== 'map') return
@@ -155,7 +151,6 @@ export class FixableDocument {
     for (const entry of value.entries) yield* this.maps(entry.value)
   }
 
-  /** The scalar or key that begins at a place. */
   at(line: number, column: number): Written | undefined {
     const isThere = (offset: number): boolean => {
       const point = this.point(offset)
@@ -172,12 +167,12 @@ export class FixableDocument {
   }
 }
 
-/** A name, version or reference as YAML reads it without surprise. */
+/** Text that needs no quotes in YAML. */
 function plainYaml(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/@+:-]*$/.test(text) || text.endsWith(':')) return JSON.stringify(text)
-  // Three numbers are none.
+  // Three dotted numbers are not a YAML number.
   if (/^\d+\.\d+\.\d+/.test(text)) return text
-  // What looks like a number, a date or a truth value would be one.
+  // YAML reads these as numbers, dates or truth values.
   return /^(?:[0-9.+_:-]+|0[xob].*|[0-9].*e.*|true|false|yes|no|on|off|y|n|null|nan|inf)$/i.test(text)
     ? JSON.stringify(text)
     : text
@@ -190,11 +185,10 @@ function isFlow(text: string, map: MapValue): boolean {
 interface Written {
   readonly start: number
   readonly end: number
-  /** Undefined for what is no text. */
+  /** Undefined for values other than text. */
   readonly text: string | undefined
 }
 
-/** Keys and scalars, with where they stand. */
 function* spans(value: Value): Generator<Written> {
   if (value.kind === 'list') for (const item of value.items) yield* spans(item)
   else if (value.kind === 'map')
@@ -205,7 +199,7 @@ function* spans(value: Value): Generator<Written> {
   else yield { start: value.start, end: value.end, text: value.kind === 'string' ? value.value : undefined }
 }
 
-/** The text under a key; '' where there is none. */
+/** The text under a key, or ''. */
 export function textAt(value: Value | undefined, key: string): string {
   const found = valueAt(value, key)
   return found?.kind === 'string' ? found.value : ''

@@ -1,6 +1,5 @@
-// The images check: every image that a change names for the first time is there, is what its digest says, and is
-// allowed; and every bundle that it adds or says otherwise is held beside what its image holds. Asks registries through
-// questions; only a definite answer is held against the author.
+// Checks that every newly named image exists, matches its digest and is allowed, and compares new or edited bundles
+// with their images. Only definite registry answers count against the author.
 import { formatImageReference } from '../../go/reference/image-reference.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
@@ -26,7 +25,7 @@ export const imagesCheck: Check<'images'> = {
     const { images, opened, republished } = lookInto(input)
     const questions = images.flatMap((image) => [
       ...(isAskable(image, input) ? questionsAbout(image, input) : []),
-      // A bundle is pulled only once its image is known to be there, and by the digest that was found.
+      // Pull a bundle only after its image is known to exist, and by the digest found.
       ...(opened.has(image.text) ? bundleQuestion(image, input, answers) : []),
     ])
     return [...questions, ...questionsAboutRepublished(republished)]
@@ -49,7 +48,7 @@ function lookInto({ change, published }: CheckInput) {
   }
 }
 
-// A private image and a missing one look alike from outside; minutes change nothing about that.
+// A private image looks like a missing one from outside; retrying within minutes does not help.
 const privateRetry = 900
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
@@ -102,7 +101,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   }
 }
 
-/** Platforms are asked for only where some are wanted, of images that run on one. */
+/** Asks for platforms only if the configuration requires some and the image runs on one. */
 function questionAbout(image: NamedImage, { config }: CheckInput) {
   const platforms = config.images.platforms.length > 0 && runsSomewhere(image)
   return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
@@ -115,7 +114,6 @@ function questionsAbout(image: NamedImage, input: CheckInput): readonly Question
   ]
 }
 
-/** None until the image's digest is known. */
 function bundleQuestion(
   image: NamedImage,
   input: CheckInput,
@@ -129,17 +127,16 @@ function bundleQuestion(
   return [{ kind: 'bundle', reference: formatImageReference({ host, repository, digest: answer.digest }) }]
 }
 
-/** What is worth asking: readable references in registries that the repository allows. */
+/** Readable references in allowed registries. */
 function isAskable({ parsed: { reference } }: NamedImage, { config }: CheckInput): boolean {
   return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
 }
 
-/** Bundles and catalogs are files. */
 function runsSomewhere({ isBundle, isListed }: NamedImage): boolean {
   return !isBundle && !isListed
 }
 
-/** The reference by its tag alone, when a digest stands beside it: asked too, to see where the tag went. */
+/** The reference by tag alone, to see whether the tag has moved from the digest beside it. */
 function taggedForm({ parsed: { reference } }: NamedImage): [string] | undefined {
   if (reference?.tag === undefined || reference.digest === undefined) return undefined
   const { host, repository, tag } = reference
@@ -177,7 +174,7 @@ interface ClosedBundle {
   readonly retryAfter?: number
 }
 
-/** Definite about a bundle: it was there a moment ago, so what is gone now may be back, and is asked again. */
+/** The bundle's image existed a moment ago, so `missing` may be temporary and is retried. */
 function isDefinite({ kind }: Failure): boolean {
   return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
 }
@@ -187,7 +184,7 @@ function judgeClosed(image: NamedImage, answer: Failure): readonly Finding[] {
   return [atReference(finding(unreadableBundle, undefined, { reason: answer.reason }), image)]
 }
 
-/** One question for all bundles that stay closed for the same reason: two hundred of them are read by nobody. */
+/** Groups unopened bundles by reason to keep the list readable. */
 function* closedBundles(closed: readonly ClosedBundle[]): Generator<Unanswered> {
   const byReason = Map.groupBy(closed, ({ reason }) => reason)
   for (const [reason, [first, ...others]] of byReason)
@@ -212,7 +209,7 @@ function unknownReason(answer: ImageAnswer): { reason: string; retryAfter: numbe
   return undefined
 }
 
-// Only a definite answer counts here too, and no answer is no reason to wait: the digest is what is installed.
+// A missing answer does not block here, because the digest decides what is installed.
 function judgeTag(image: NamedImage, answers: Answers): readonly Finding[] {
   const tagged = taggedForm(image)
   const { digest, tag } = image.parsed.reference ?? {}

@@ -1,7 +1,5 @@
-// What is to be done about the one issue about missing images: open it, edit it, close it, open it again, or leave it
-// alone. A person who closes it while images are gone has decided so; only a newly missing image opens it again.
+// Decides what to do with the issue about missing images. If a person closes it, only a newly missing image reopens it.
 
-/** The issue as GitHub shows it now. */
 export interface ShownIssue {
   readonly state: 'open' | 'closed'
   readonly title: string
@@ -16,8 +14,8 @@ export interface WantedIssue {
 export type IssueStep = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
 
 /**
- * `wanted`: what the issue has to say; undefined when every image is there. `hasNews`: whether it names a missing image that the
- * issue has not named before.
+ * `wanted`: the issue's text; undefined when every image exists. `hasNews`: whether it names an image that the issue
+ * has not named before.
  */
 export function missingImagesStep(
   shown: ShownIssue | undefined,

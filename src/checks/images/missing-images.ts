@@ -1,28 +1,28 @@
-// Missing images: references of published catalogs whose images are certainly missing or changed. Says what one look
-// means, and what two looks at different times mean together. One bad answer, or no answer, proves nothing.
+// Detects missing or changed images in published catalogs. It takes two looks at different times, because one bad
+// answer proves nothing.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
 
 export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
 export type MissingImageKind = (typeof missingImageKinds)[number]
 
-/** What one look at a reference showed. `unknown`: outages, limits, and what may be private. */
+/** The result of one look. `unknown`: outages, limits, and images that may be private. */
 export type LookResult =
   | { readonly kind: 'well' }
   | { readonly kind: 'unknown' }
   | { readonly kind: MissingImageKind; readonly reason: string }
 
-/** A reference that did not look well, from the first such look on. Times are milliseconds since the epoch. */
+/** Times are milliseconds since the epoch. */
 export interface MissingImage {
   readonly kind: MissingImageKind
-  /** For people, from the last look: `quay.io does not have it (404)`. Text of a registry may be in it. */
+  /** From the last look: `quay.io does not have it (404)`. May contain the registry's untrusted text. */
   readonly reason: string
   readonly since: number
-  /** A second look, long enough after the first, showed it too. Until then it is a suspicion. */
+  /** A later look confirmed it. */
   readonly confirmed: boolean
 }
 
-/** The rule that says the same of a pull request; its page explains, and its settings hold here too. */
+/** The pull request rule for the same fault; its page and settings apply here too. */
 export const ruleOfMissingImage: Readonly<Record<MissingImageKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
@@ -39,8 +39,8 @@ export function lookResultOf(answer: ImageAnswer): LookResult {
     case 'digest-mismatch':
     case 'unsupported':
       return { kind: answer.kind, reason: answer.reason }
-    // A reference that nobody can read is the author's matter since it was written; what is refused before any
-    // request says nothing about the image.
+    // Unreadable references were the author's mistake from the start, and a blocked request says nothing about the
+    // image.
     case 'malformed':
     case 'blocked':
     case 'missing-or-private':
@@ -49,7 +49,10 @@ export function lookResultOf(answer: ImageAnswer): LookResult {
   }
 }
 
-/** What is known of a reference after one more look; undefined when it is well. `apart`: milliseconds between two looks that count. */
+/**
+ * The state after one more look; undefined when the image is fine. `apart`: minimum milliseconds between two looks that
+ * count.
+ */
 export function afterLook(
   known: MissingImage | undefined,
   result: LookResult,
@@ -59,15 +62,15 @@ export function afterLook(
   if (result.kind === 'well') return undefined
   if (result.kind === 'unknown') return known
   const { kind, reason } = result
-  // A suspicion of something else begins anew; what was confirmed once is bad whatever it is now.
+  // A different suspicion starts over; a confirmed fault stays confirmed.
   if (known === undefined || (known.kind !== kind && !known.confirmed))
     return { kind, reason, since: now, confirmed: false }
-  // A registry that words its refusal anew says nothing new.
+  // Keep the first words: a registry that rephrases its refusal is not news.
   const words = kind === known.kind && kind !== 'tag-moved' ? known.reason : reason
   return { kind, reason: words, since: known.since, confirmed: known.confirmed || now - known.since >= apart }
 }
 
-/** Tells one fault from another: a tag that moves on is a new fault, a registry that words its refusal anew is not. */
+/** Identifies a fault: another move of a tag is a new fault, a rephrased refusal is not. */
 export function missingImageKey(
   reference: string,
   { kind, reason }: Pick<MissingImage, 'kind' | 'reason'>,
@@ -75,7 +78,7 @@ export function missingImageKey(
   return kind === 'tag-moved' ? `${kind} ${reference} ${reason}` : `${kind} ${reference}`
 }
 
-/** The reference by its tag alone where a digest of the kind that registries tell stands beside the tag, with that digest. */
+/** The reference by tag alone and the digest beside it, if registries report that kind of digest. */
 export function pinnedTag(
   text: string,
 ): { readonly reference: string; readonly tag: string; readonly digest: string } | undefined {
@@ -86,8 +89,8 @@ export function pinnedTag(
 }
 
 /**
- * What a tag beside a digest tells. That it stands for another digest now is a move only when it is known to have stood
- * for the written one: an index has a digest, and each of its images another, and either may be written.
+ * The result for a tag with a digest. It counts as moved only if it pointed to the written digest before: index and
+ * image have different digests, and either may be written.
  */
 export function lookResultOfTag(
   { tag, digest }: { readonly tag: string; readonly digest: string },

@@ -1,5 +1,4 @@
-// The images that a change names, each once, with all the places that name it. What is asked about one of them
-// and what is judged start here.
+// The images that a change names, without duplicates, each with all its places.
 import {
   parseImageReference,
   type ImageReference,
@@ -9,24 +8,22 @@ import type { NewReference } from '../../change/change.ts'
 import type { Location } from '../../findings/finding.ts'
 
 export interface NamedImage {
-  /** As written. */
   readonly text: string
   readonly parsed: ParsedImageReference
-  /** The first place, and the others in the order of the change. */
   readonly at: Location
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
   /** All places, for the configuration's switches. */
   readonly places: readonly { readonly package: string; readonly file: string }[]
-  /** True when the reference is some bundle's own image. */
+  /** True if it is some bundle's own image. */
   readonly isBundle: boolean
-  /** True when a list of references names it: a catalog or a bundle, which are files and run on no platform. */
+  /** True if a list of references names it: a catalog or a bundle, which are files and run on no platform. */
   readonly isListed: boolean
 }
 
-// A finding that lists hundreds of places is read by nobody; the data beside it says how many there are.
+// Limits the places per finding; the data has the total.
 const mostPlaces = 20
 
-/** Groups references by their text, in the order in which each first appears. */
+/** Groups references by text, in order of first appearance. */
 export function namedImages(references: Iterable<NewReference>): readonly NamedImage[] {
   const byText = new Map<string, NewReference[]>()
   for (const reference of references) {
@@ -53,7 +50,7 @@ export function namedImages(references: Iterable<NewReference>): readonly NamedI
   )
 }
 
-/** True when the reference's name is an allowed entry or lies below one: exact host, whole path segments. */
+/** True if the reference's name equals an allowed entry or is below one: exact host, whole path segments. */
 export function isAllowedRegistry(reference: ImageReference, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true
   const name = `${reference.host}/${reference.repository}`

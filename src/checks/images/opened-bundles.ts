@@ -1,5 +1,5 @@
-// Bundles whose image is opened: what a change adds, and what it says differently about one that it keeps. A blob that
-// only moved, or was written in another format, says what it said, and costs nothing.
+// Selects the bundles whose image we open: new and edited ones. A blob that only moved or changed its format costs
+// nothing.
 import { compareWithImage, type BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
@@ -16,7 +16,7 @@ import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
 
 type Bundle = Extract<BundleAnswer, { readonly kind: 'bundle' }>
 
-/** By image, as written; in the order of the change. */
+/** Keyed by the image as written, in the order of the change. */
 export function bundlesToOpen(
   { catalogs }: Pick<Change, 'catalogs'>,
   elsewhere: readonly PublishedBundle[] = [],
@@ -35,7 +35,7 @@ export function bundlesToOpen(
   return byImage
 }
 
-/** Their images, where each is named: also those that the base names already, for another or the same bundle. */
+/** Their image references, including those that the base already names. */
 export function openedReferences(
   opened: ReadonlyMap<string, readonly BundleBlob[]>,
 ): readonly NewReference[] {
@@ -50,7 +50,7 @@ export function openedReferences(
   )
 }
 
-/** What is wrong inside the image, and what its blobs say otherwise. */
+/** Findings inside the image, and differences from the catalog's blobs. */
 export function* judgeBundle(
   image: NamedImage,
   blobs: readonly BundleBlob[],
@@ -73,7 +73,7 @@ export function* judgeBundle(
   }
 }
 
-/** A file of the image: the finding is shown where the image is named. */
+/** Moves a finding about a file in the image to the place that names the image. */
 export function atReference(inside: Finding, { at, elsewhere, text }: NamedImage): Finding {
   const where = inside.at ? `, ${inside.at.file}` : ''
   return {
@@ -95,7 +95,7 @@ function differingBundles({ result, packages }: CatalogChange): readonly BundleB
 
 type Published = ReadonlyMap<string, readonly PublishedBundle[]>
 
-/** All bundles of the base, by what they are called and their image. */
+/** All bundles of the base, by name and image. */
 function basisOf(catalogs: readonly CatalogChange[], elsewhere: readonly PublishedBundle[]): Published {
   const published = new Map<string, PublishedBundle[]>()
   const add = (one: PublishedBundle) => {
@@ -110,7 +110,7 @@ function basisOf(catalogs: readonly CatalogChange[], elsewhere: readonly Publish
   return published
 }
 
-/** True where the base says the same of the same image: by any name in this catalog, by digest in another. */
+/** True if the base has the same content and image: under any name in this catalog, by digest in another. */
 function isPublished(blob: BundleBlob, own: CatalogChange, published: Published): boolean {
   const isFixed = parseImageReference(blob.image).reference?.digest !== undefined
   return (published.get(`${keyOf(blob)}\n${blob.image}`) ?? []).some(
@@ -123,7 +123,7 @@ function keyOf({ package: its, name }: { readonly package: string; readonly name
   return `${its}\n${name}`
 }
 
-/** RukPak's catalogs say by a property of what format a bundle is. */
+/** RukPak's catalogs state the bundle format in a property. */
 function namedFormat({ properties }: BundleBlob): string | undefined {
   const value = properties.find(({ type }) => type === 'olm.bundle.mediatype')?.value
   return typeof value === 'string' ? value : undefined

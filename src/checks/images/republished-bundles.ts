@@ -1,5 +1,5 @@
-// Bundle names that would come to mean a second image: a bundle that one catalog gets anew, and another has already,
-// be it touched by the change or not. Within one catalog an edit is judged by bundle-edited.
+// Finds new bundles whose name another catalog already uses for a different image. Within one catalog, bundle-edited
+// covers this.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
@@ -14,10 +14,10 @@ interface KnownImage {
   readonly catalog: string
 }
 
-/** A bundle whose name has other images elsewhere, and nowhere certainly its own. */
+/** A bundle whose name has other images elsewhere, and none that is certainly the same. */
 export interface Republished {
   readonly bundle: BundleBlob
-  /** Not empty: each by another text, and not by the same digest. */
+  /** Not empty. Different text, and not the same digest. */
   readonly known: readonly KnownImage[]
 }
 
@@ -25,7 +25,7 @@ export function republishedBundles(
   catalogs: readonly CatalogChange[],
   published: readonly PublishedBundle[] = [],
 ): readonly Republished[] {
-  // What is published counts first; among the new ones, the first catalog in order.
+  // Published bundles come first, then new ones in catalog order.
   const images = new Map<string, KnownImage[]>()
   const remember = (bundle: BundleBlob, catalog: string) => {
     if (bundle.image === '') return
@@ -41,7 +41,7 @@ export function republishedBundles(
     for (const bundle of result?.bundles ?? []) {
       if (had.has(keyOf(bundle)) || bundle.image === '') continue
       const known = images.get(keyOf(bundle)) ?? []
-      // One of them suffices: where catalogs disagree already, nobody makes it worse by repeating one.
+      // One match is enough: if catalogs already disagree, repeating one does no harm.
       if (known.length > 0 && known.every(({ image }) => compareByText(image, bundle.image) !== 'same'))
         found.push({ bundle, known: [...known] })
       remember(bundle, root)
@@ -50,7 +50,7 @@ export function republishedBundles(
   return found
 }
 
-/** What tags stand for: where the texts do not tell, registries do. */
+/** Asks for tags' digests where the texts alone do not decide. */
 export function questionsAboutRepublished(
   republished: readonly Republished[],
 ): readonly Extract<Question, { kind: 'image' }>[] {
@@ -63,7 +63,7 @@ export function questionsAboutRepublished(
   )
 }
 
-/** Findings, and questions that keep a bundle undecided. */
+/** Findings, and questions that remain open. */
 export function judgeRepublished(
   republished: readonly Republished[],
   answers: Answers,
@@ -101,7 +101,7 @@ function keyOf({ package: its, name }: BundleBlob): string {
   return `${its}\n${name}`
 }
 
-/** Digests decide where both have one: the registry may be another, the image is the same. */
+/** If both have a digest, it decides: the same image may be in two registries. */
 function compareByText(one: string, other: string): 'same' | 'other' | 'unknown' {
   if (one === other) return 'same'
   const [left, right] = [digestIn(one), digestIn(other)]
@@ -120,7 +120,7 @@ function compareByAnswers(one: string, other: string, answers: Answers): 'same' 
   return left === right && left !== '' ? 'same' : 'other'
 }
 
-/** '' for what is certainly not there: it is no other image's equal. */
+/** '' for a missing image, which equals no other. */
 function digestOf(image: string, answers: Answers): string | Open {
   const written = digestIn(image)
   if (written !== undefined) return written
@@ -142,7 +142,7 @@ function digestOf(image: string, answers: Answers): string | Open {
   }
 }
 
-// As for images: minutes change nothing about who may see them.
+// As in images.ts: retrying within minutes does not help.
 const privateRetry = 900
 
 function digestIn(image: string): string | undefined {

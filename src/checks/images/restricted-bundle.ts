@@ -1,19 +1,17 @@
-// What is said of a bundle that the bot sees by rights of its own: whoever opens a pull request could name any image
-// that the operator's credentials reach, and read it in the answer. The catalog's side is shown, which the author wrote;
-// of the image's side only that it differs.
+// Limits what we report about images that the bot reads with its own credentials: otherwise an author could name any
+// image that the operator can reach and read it in our answer. We show the catalog's side only.
 import type { BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { bundleRules } from '../../bundle/rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 
 export interface Difference {
   readonly isIdentity: boolean
-  /** For people: `name is foo.v1 in the catalog and foo.v2 in the image`. */
   readonly words: string
 }
 
 const titles: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
 
-/** Each rule that is broken once per severity, without place, values and names from the image. */
+/** Each broken rule once per severity, without place, values or names from the image. */
 export function withoutFindingDetails(findings: readonly Finding[], reference: string): readonly Finding[] {
   const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
   return [...once.values()].map(({ rule, severity }) => ({
@@ -26,7 +24,7 @@ export function withoutFindingDetails(findings: readonly Finding[], reference: s
   }))
 }
 
-/** Differences by what the catalog says; what it does not say is counted. */
+/** Shows differences in what the catalog states and only counts the rest. */
 export function withoutImageDetails(differences: readonly BundleDifference[]): readonly Difference[] {
   const words: Difference[] = []
   const unsaid = { identity: 0, other: 0 }

@@ -1,5 +1,4 @@
-// What the text of an image reference shows without asking anybody: whether it is one, whether its registry is allowed,
-// whether it names a digest. The images check says it of what a change names for the first time, `validate` of all.
+// Judges an image reference by its text alone: syntax, allowed registry, digest.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { referencesOfCatalog } from '../../change/references/catalog-references.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -10,7 +9,7 @@ import { imageByTag } from './rules/image-by-tag.ts'
 import { malformedReference } from './rules/malformed-reference.ts'
 import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 
-/** What is wrong with a reference so that there is nothing to ask a registry; undefined for one that is worth asking. */
+/** Why there is no point in asking a registry; undefined if there is. */
 export function judgeWritten(image: NamedImage, allowed: readonly string[]): Finding | undefined {
   const { text: reference, at, elsewhere, parsed } = image
   if (!parsed.reference)
@@ -20,7 +19,7 @@ export function judgeWritten(image: NamedImage, allowed: readonly string[]): Fin
   return undefined
 }
 
-/** That a reference has no digest; `digest` is what its tag stands for, if that is known. */
+/** `digest`: what the tag points to now, if known. */
 export function judgeTagged(
   { text: reference, at, elsewhere, parsed }: NamedImage,
   digest: string | undefined,
@@ -29,22 +28,22 @@ export function judgeTagged(
   return [finding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
 }
 
-/** What the references of a catalog show: findings, and the places that name the image of each. */
+/** Findings, and the places that name each finding's image. */
 export interface WrittenReferences {
   readonly findings: readonly Finding[]
   placesOf(found: Finding): NamedImage['places'] | undefined
 }
 
 /**
- * What the references of a whole catalog show, each told once, and those without a digest once for each package. `allowed` are the registries that its repository allows;
- * none means all. References that opm's rules `refuse` are left out: they have told.
+ * Judges a whole catalog's references; those without a digest once per package. An empty `allowed` allows every
+ * registry. Skips references that opm's rules already `refuse`.
  */
 export function findWrittenReferences(
   catalog: Catalog,
   { allowed, refuses, ignores }: WrittenOptions,
 ): WrittenReferences {
   const list = new FindingList()
-  // Weak: most of a million findings are not kept.
+  // Weak, because most of a million findings are not kept.
   const places = new WeakMap<Finding, NamedImage['places']>()
   const tagged = new Map<string, TaggedImages>()
   for (const image of namedImages(referencesOfCatalog(catalog))) {
@@ -54,7 +53,7 @@ export function findWrittenReferences(
       places.set(written, image.places)
       list.take([written])
     } else if (image.parsed.reference?.digest === undefined) {
-      // Of a package whose images are all named by tag that is one thing to say, not thousands.
+      // One finding per package, because some packages name all images by tag.
       const told = image.places.find((place) => !ignores(imageByTag.id, place))
       if (told === undefined) continue
       const same = tagged.get(told.package)
@@ -78,11 +77,9 @@ export function findWrittenReferences(
 interface WrittenOptions {
   readonly allowed: readonly string[]
   readonly refuses: (reference: string) => boolean
-  /** Whether the configuration silences a rule at a place. */
   readonly ignores: (rule: string, place: NamedImage['places'][number]) => boolean
 }
 
-/** The images of one package that have no digest. */
 interface TaggedImages {
   readonly first: NamedImage
   more: number

@@ -1,11 +1,11 @@
-// Asks a catalog what OLM asks its server, by the code that answers there: for a few packages, without a connection.
+// Asks our own catalog server code for a few packages, without a connection.
 import { getBundle, getPackage, listBundles, listPackages } from '../../catalog/api/registry-queries.ts'
 import type { ServedCatalogReading } from '../../catalog/api/served-catalog.ts'
 import type { AskedServer } from './running-catalog.ts'
 
 const server = 'catalog-bot'
 
-/** The files that were read are those of some packages: nothing is said of others. */
+/** The reading covers some packages only, so the answer is partial. */
 export function askServed(read: ServedCatalogReading, packageName: string): AskedServer {
   if (!read.ok) return { server, kind: 'refused', reason: read.error }
   const catalog = read.value

@@ -1,4 +1,3 @@
-// What is in a bundle, as whoever opens it tells the simulated install, and what the install asks of its caller besides.
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 import type { BundleFacts } from './bundle-facts.ts'
 
@@ -6,17 +5,15 @@ export type BundleContent =
   | {
       readonly kind: 'bundle'
       readonly facts: BundleFacts
-      /** `catalog`: the catalog holds its manifests. */
       readonly from: 'image' | 'directory' | 'catalog'
-      /** For the objects that would be created; whoever does not show these leaves the files out. */
+      /** Used to render objects; absent where the caller does not show them. */
       readonly files?: BundleFiles
     }
-  /** There is no such image. */
   | { readonly kind: 'missing'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** What the pure half cannot do itself. */
+/** Functions that pure code needs from its caller. */
 export interface Tools {
-  /** In hexadecimal digits: for the name of the ConfigMap that OLM unpacks into. Absent: it is not told. */
+  /** Returns hexadecimal digits, for the name of the ConfigMap that OLM unpacks into. */
   readonly sha256?: (text: string) => string
 }

@@ -1,5 +1,4 @@
-// What a simulated install has to know of one bundle, whatever catalog names it: told by its files alone, so that it can be
-// worked out where they are unpacked, and remembered by the image's digest. Plain data.
+// Facts about one bundle that depend on its files alone, so that they can be cached by image digest.
 import type { BundleFiles, BundleFormat } from '../../bundle/bundle-files.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
 import { at, listOf, textOf } from '../../bundle/fields.ts'
@@ -19,46 +18,41 @@ import { rukPakRefusals } from './rukpak-refusals.ts'
 import { unpackBundle, type Unpacked } from './unpack-bundle.ts'
 
 export interface BundleFacts {
-  /** Absent for what shows none of the three. */
   readonly format?: BundleFormat
-  /** What its `olm.bundle` blob would say. Absent where opm cannot read it, or where there is nothing to compare. */
+  /** The `olm.bundle` blob that opm would render. Absent where opm cannot read the bundle. */
   readonly statement?: BundleStatement
-  /** Absent for what is not unpacked: the catalog holds its manifests. */
+  /** Absent if the catalog holds the manifests. */
   readonly unpacked?: Unpacked
-  /** The errors of `validateBundle`. */
   readonly invalid: readonly Finding[]
   readonly rendering: {
     readonly format?: BundleFormat
     readonly refusals: readonly string[]
     readonly open: readonly string[]
-    /** Of those refusals the ones that no validation tells. */
+    /** The refusals that no validation reports. */
     readonly findings: readonly Finding[]
-    /** How many objects of each kind there would be. */
     readonly kinds: readonly (readonly [kind: string, count: number])[]
   }
-  /** Why RukPak's converter refuses it. */
   readonly rukPak: readonly string[]
   readonly manifests: readonly Finding[]
   readonly examples: readonly Finding[]
-  /** Without prose. Absent where OLM v1 cannot read the bundle. */
+  /** Without descriptions. Absent where OLM v1 cannot read the bundle. */
   readonly crds?: readonly BundledCrd[]
-  /** Nothing that only the image says may be repeated. */
+  /** Values that only the image has must not be shown. */
   readonly isRestricted?: true
-  /** Install modes that its ClusterServiceVersion supports. Absent where it has none, or nobody could read it. */
+  /** Absent if there is no readable ClusterServiceVersion. */
   readonly installModes?: readonly string[]
-  /** The CRDs are left out, being larger than this many characters. */
+  /** The CRDs are omitted because they exceed this many characters. */
   readonly largestCrds?: number
 }
 
 export interface FactsOptions {
   readonly labels: Readonly<Record<string, string>>
-  /** Bytes of a file after gzip. Absent for a bundle that is not unpacked. */
+  /** Size of a file in bytes after gzip. */
   readonly packedSize?: (bytes: Uint8Array) => number
-  /** The most characters of JSON that CRDs may have. */
+  /** Limit for all CRDs, in characters of JSON. */
   readonly mostCrds?: number
 }
 
-/** A list of findings that nobody reads to its end says no more. */
 const mostFindings = 100
 
 export function bundleFacts(
@@ -68,7 +62,7 @@ export function bundleFacts(
   const format = detectFormat(files)
   const rendering = renderedBundle(files)
   const { bundle } = readRegistryBundle(files)
-  // Whole manifests are not compared: catalogs may keep them in several ways.
+  // Catalogs store manifests in several ways, so they are not compared.
   const statement = bundle && packedSize && renderBundle({ ...bundle, objects: [] }, '')
   const counts = Map.groupBy(rendering.objects, ({ kind }) => kind)
   return {
@@ -112,10 +106,10 @@ function crdFacts(files: BundleFiles, most: number): Pick<BundleFacts, 'crds' | 
   return most < Infinity && JSON.stringify(crds).length > most ? { largestCrds: most } : { crds }
 }
 
-/** Values of the author's own: what stands in them is no schema. */
+/** Fields that hold the author's values, not schemas. */
 const values: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 
-/** Descriptions are most of a CRD, and no upgrade is refused for them. A field of that name is an object, and stays. */
+/** Drops descriptions: they are most of a CRD and never block an upgrade. An object-valued field of that name stays. */
 function withoutProse(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutProse)
   if (typeof value !== 'object' || value === null) return value

@@ -1,5 +1,4 @@
-// What of a change is installed: the channels of the packages that differ, a plan for each. Worked out once for a change,
-// however often it is asked about; pull requests that change a whole catalog are cut short, and say so.
+// Selects the packages and channels of a change that the install check tries.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import type { CatalogChange, Change, PackageChange } from '../../change/change.ts'
@@ -12,24 +11,21 @@ export interface PlannedPackage {
   readonly change: PackageChange
   readonly plan: InstallPlan
   readonly test: CatalogUnderTest
-  /** Channels of the package that were left out. */
   readonly otherChannels: readonly string[]
 }
 
 export interface PlannedChange {
   readonly packages: readonly PlannedPackage[]
-  /** How many packages were left out, being too many. */
   readonly untried: number
 }
 
 /**
- * Of so many packages, each counted once per catalog. An update touches one in a dozen catalogs; each takes tens of
- * milliseconds, of a look that has a minute.
+ * Counted once per catalog. An update touches one package in about twelve catalogs; each takes tens of milliseconds of
+ * a check that has one minute.
  */
 const mostPackages = 60
-/** The default channel, and those that differ. */
 const mostChannels = 6
-/** Upgrades are tried from so many versions: the channels of public catalogs have fewer, with few exceptions. */
+/** Almost all channels of public catalogs have fewer versions. */
 const mostVersions = 200
 
 const verdictOf = oncePer((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
@@ -59,7 +55,6 @@ export const plannedChange = oncePer(({ catalogs }: Change): PlannedChange => {
   return { packages, untried: Math.max(0, wanted.length - mostPackages) }
 })
 
-/** The default channel first, then those whose head is another, then the others that differ. */
 function channelsToTry({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
   const all = test.channelsOf(name) ?? []
   const added = new Set([...bundles.added, ...bundles.changed].map((bundle) => bundle.name))
@@ -79,7 +74,6 @@ function channelsToTry({ name, bundles, channels }: PackageChange, test: Catalog
   return { tried: ranked.slice(0, mostChannels), others: ranked.slice(mostChannels) }
 }
 
-/** Whether the change adds the bundle or says something else of it. */
 export function isOfChange({ change }: PlannedPackage, { package: its, name }: BundleBlob): boolean {
   const { added, changed } = change.bundles
   return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)

@@ -1,13 +1,13 @@
-// A bundle whose manifests stand in the catalog (`olm.bundle.object`): what OLM v0 gets of it without any image. What
-// `olm.csv.metadata` keeps is no bundle: deployments, permissions and CRDs are missing there.
+// Reads a bundle from its `olm.bundle.object` properties. `olm.csv.metadata` is not enough: it has no deployments,
+// permissions or CRDs.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
-/** Its manifests as files of a bundle; undefined where the catalog does not hold the whole bundle. */
+/** Undefined where the catalog does not hold the whole bundle. */
 export function inlineBundle(
   catalog: Catalog,
   blob: BundleBlob,
-  /** As the catalog's server gives them, in JSON. */
+  /** JSON texts as the catalog server returns them. */
   objects: readonly string[],
 ): BundleFiles | undefined {
   if (!hasInlineObjects(blob)) return undefined
@@ -42,7 +42,6 @@ export function hasInlineObjects({ properties }: BundleBlob): boolean {
   return properties.some(({ type }) => type === 'olm.bundle.object')
 }
 
-/** Undefined for what is no JSON object. */
 function kindOf(text: string): string | undefined {
   try {
     const object: unknown = JSON.parse(text)

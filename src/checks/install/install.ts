@@ -1,6 +1,5 @@
-// The install check: every package that a change touches is installed without a cluster, from the catalog as it would be.
-// Bundles are opened by the pulls of the images check. What the world does not say is unknown: never a pass, and never
-// the author's fault.
+// The install check: simulates an install of every package that a change touches. Missing data gives "unknown", never a
+// pass or a failure.
 import { repositoryPath } from '../../change/blob-text.ts'
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../catalog/facts/catalog.ts'
@@ -34,9 +33,9 @@ export const installCheck: Check<'install'> = {
 
 type Unanswered = CheckOutcome['unanswered'][number]
 
-/** Of reasons, so many are in one sentence; the check run has the others. */
+/** Limit for one sentence; the check run lists the rest. */
 const mostReasons = 3
-/** Seconds: a pull request that is too large stays that. */
+/** Seconds. Long, because a retry does not make the pull request smaller. */
 const tooManyRetry = 3600
 
 function judge({ change, config, served }: CheckInput, answers: Answers): CheckOutcome {
@@ -84,7 +83,7 @@ interface JudgedPackage {
   readonly trials: NonNullable<CheckOutcome['trials']>
 }
 
-/** Each takes minutes of a whole cluster. */
+/** Each trial occupies a cluster for minutes. */
 const mostTrials = 6
 
 function trialsOf(all: NonNullable<CheckOutcome['trials']>): Pick<CheckOutcome, 'trials'> {
@@ -144,7 +143,7 @@ function judgePackage(planned: PlannedPackage, { config, answers, wanted, served
   }
 }
 
-/** What installs in the simulation is what a cluster is asked about. */
+/** Only what installs in the simulation is tried on a cluster. */
 function plannedTrials(
   planned: PlannedPackage,
   report: InstallReport,
@@ -182,7 +181,7 @@ function failure(
     )
     .map(({ target }) => target)
   const remarks = steps
-    // That opm does not serve the catalog is told by the check of validation.
+    // The validation check reports that opm rejects the catalog.
     .filter(({ id }) => id !== 'catalog')
     .flatMap((step) => step.remarks)
     .filter(({ kind, isShown }) => kind === 'refused' && isShown !== true)
@@ -205,7 +204,7 @@ function placeOfPackage(name: string, { root, result }: PlannedPackage['catalog'
 }
 
 const defaultRetry = 60
-/** A private image and a missing one look alike from outside; minutes change nothing about that. */
+/** Seconds. A private image and a missing one look alike, and waiting for minutes changes nothing. */
 const privateRetry = 900
 
 interface ContentAnswer {
@@ -213,13 +212,12 @@ interface ContentAnswer {
   readonly retryAfter?: number
 }
 
-/** A bundle without an image is installed from the catalog, where that holds all of it. */
 function contentInCatalog(
   blob: BundleBlob,
   { catalog: { result }, change }: PlannedPackage,
   served: ServedPackage | undefined,
 ): ContentAnswer {
-  // What comes along and what was there before is not served: only the package that differs is.
+  // Only the changed package is served, not its companions or earlier versions.
   if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
     return {
       content: {
@@ -258,7 +256,6 @@ function contentOf(blob: BundleBlob, config: Config, answers: Answers): ContentA
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 
-/** Only a definite answer says that there is no such bundle. */
 function closed(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>): ContentAnswer {
   const { kind, reason } = answer
   if (kind === 'missing' || kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed')
@@ -269,7 +266,7 @@ function closed(answer: Exclude<ImageAnswer, { readonly kind: 'ok' }>): ContentA
   }
 }
 
-/** The same as those of the images check: each is asked once. */
+/** The same questions as in the images check, so each is asked once. */
 function questionsAbout(blob: BundleBlob, config: Config, answers: Answers): readonly Question[] {
   const { reference } = parseImageReference(blob.image)
   if (!reference || !isAllowedRegistry(reference, config.images.registries)) return []
@@ -286,7 +283,7 @@ function installQuestion({ image }: BundleBlob, digest: string) {
   return { kind: 'install', reference: formatImageReference({ host, repository, digest }) } as const
 }
 
-/** A file of the image: the finding is shown where the catalog names the image. */
+/** Reports a finding about a file in the image where the catalog names the image. */
 function atImage(inside: Finding, { place, imageMark, image }: BundleBlob, root: string): Finding {
   const { line, column } = imageMark ?? place
   const where = inside.at ? `, ${inside.at.file}` : ''
@@ -297,7 +294,7 @@ function atImage(inside: Finding, { place, imageMark, image }: BundleBlob, root:
   }
 }
 
-/** One bundle stands in many catalogs: what is said of it there is said once. */
+/** The same bundle can be in many catalogs; each finding is reported once. */
 function distinct(findings: readonly Finding[]): Finding[] {
   const once = new Map<string, Finding>()
   for (const one of findings) {
@@ -319,7 +316,6 @@ function isSamePlace({ at, related = [] }: Finding, other: Finding): boolean {
   )
 }
 
-/** The same question of several catalogs is one. */
 function* merged(unanswered: readonly Unanswered[]): Generator<Unanswered> {
   for (const [, same] of Map.groupBy(unanswered, ({ question, reason }) => `${question}\n${reason}`)) {
     const [first] = same
@@ -327,7 +323,7 @@ function* merged(unanswered: readonly Unanswered[]): Generator<Unanswered> {
   }
 }
 
-/** `2 packages, simulated: OLM v0 yes, OLM v1 no, RukPak registry yes`. */
+/** Returns, for example, `2 packages, simulated: OLM v0 yes, OLM v1 no, RukPak registry yes`. */
 function summaryOf(tried: readonly TriedInstall[]): string {
   if (tried.length === 0) return 'no package to install'
   const packages = new Set(tried.map((one) => one.package)).size

@@ -1,16 +1,18 @@
-// What the specification of RukPak's provisioners asks of whoever installs a bundle: fourteen points, and for each whether
-// this simulation can tell. Most are about what a controller does over time, and only a cluster shows that.
+// The fourteen requirements of RukPak's provisioner specification. Most concern a controller over time, which only a
+// cluster can show.
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
 export interface ProvisionerPoint {
   readonly number: number
   readonly asks: string
-  /** `holds` by what is simulated; `cluster`: only one could show it; `not asked` of a bundle of this format. */
+  /**
+   * `holds`: the simulation shows it. `cluster`: only a cluster can show it. `not asked`: not required of this format.
+   */
   readonly told: 'holds' | 'cluster' | 'not asked'
   readonly says: string
 }
 
-/** The classes of RukPak's own provisioners: the bundle's side, and the one that applies what comes out. */
+/** RukPak's provisioner classes for the Bundle and the BundleDeployment. */
 const classes: Readonly<Record<BundleFormat, { readonly bundle: string; readonly deployment: string }>> = {
   'plain+v0': { bundle: 'core-rukpak-io-plain', deployment: 'core-rukpak-io-plain' },
   'registry+v1': { bundle: 'core-rukpak-io-registry', deployment: 'core-rukpak-io-plain' },

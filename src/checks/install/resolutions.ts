@@ -1,5 +1,5 @@
-// What a catalog's package leads to, by its channels, before any bundle is opened: fresh installs, upgrades from every
-// version that could be there, the set that comes along and why, and what OLM v1 would take. Pure.
+// Resolves the channels of a package before any bundle is opened: fresh installs, upgrades, companions and OLM v1's
+// choice.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import { bundleVersion } from '../../change/package-blobs.ts'
@@ -11,39 +11,35 @@ import { resolveV1, type V1Resolution } from './resolve-v1.ts'
 
 type Failure = Exclude<Resolution, { readonly kind: 'resolved' }>
 
-/** An Operator that is installed with another one, and what asks for it. */
 export interface Companion {
   readonly entry: OperatorEntry
-  /** OLM's words for each requirement that it meets. */
+  /** OLM's text for each requirement that the companion meets. */
   readonly because: readonly string[]
 }
 
 export interface ChannelResolution {
   readonly channel: string
-  /** What OLM v0 prefers: the head. Absent where it cannot tell one. */
+  /** The channel head. Absent where OLM v0 cannot determine one. */
   readonly head: string | undefined
   readonly fresh:
     | { readonly kind: 'installs'; readonly root: OperatorEntry; readonly companions: readonly Companion[] }
     | Failure
-  /** One for each version that could be installed before. */
   readonly upgrades: readonly UpgradePath[]
-  /** Of those the ones that did not come to the head of the base either; without a base nobody knows. */
+  /** Upgrades that did not reach the head in the base either. Empty without a base. */
   readonly stuckBefore: ReadonlySet<string>
-  /** Versions that could not be installed before either, so that nobody can come from them. */
+  /** Versions that OLM could not install before either, so no upgrade starts from them. */
   readonly unreachable: readonly string[]
-  /** How many versions were left out, being too many. */
   readonly untried: number
   readonly v1: V1Resolution
-  /** From the old head, where there is one. */
+  /** The upgrade from the old head. */
   readonly v1Upgrade?: V1Resolution
-  /** The head of the channel before the change. */
   readonly oldHead?: BundleBlob
 }
 
-/** The name of the catalog under test, as its CatalogSource would have it. */
+/** The CatalogSource name of the catalog under test. */
 export const ownName = 'catalog'
 
-/** Another catalog of the cluster, that dependencies may come from: a CatalogSource, with its priority. */
+/** Another CatalogSource of the cluster that can provide dependencies. */
 export interface OtherCatalog {
   readonly name: string
   readonly catalog: Catalog
@@ -52,11 +48,11 @@ export interface OtherCatalog {
 
 export interface UnderTestOptions {
   readonly others?: readonly OtherCatalog[]
-  /** So many versions of a channel are upgraded, the newest first. Default: all. */
+  /** Upgrades start from this many of the newest versions. Default: all. */
   readonly mostVersions?: number
 }
 
-/** Both sides of a change, looked up once for all packages. Without `base` the versions of `catalog` are upgraded. */
+/** Indexes both sides of a change once for all packages. Without `base`, upgrades start from versions of `catalog`. */
 export class CatalogUnderTest {
   private readonly catalog: Catalog
   private readonly base: Catalog | undefined
@@ -92,7 +88,7 @@ export class CatalogUnderTest {
     return [...this.entries.packages.keys()]
   }
 
-  /** Channels of a package, the default one in front; undefined where there is no such package. */
+  /** Returns the default channel first; undefined if the package does not exist. */
   channelsOf(packageName: string):
     | readonly {
         readonly name: string
@@ -125,8 +121,8 @@ export class CatalogUnderTest {
   }
 
   /**
-   * What OLM v0 installs from the base, and how it goes on from there once the catalog is the changed one: bundles by their
-   * names, a list for each InstallPlan. Undefined where nothing is installed before, or it does not come to an end.
+   * Returns the bundle names of each InstallPlan that OLM v0 makes after the base's catalog changes to the new one.
+   * Undefined if nothing was installed before or the upgrade does not end.
    */
   upgradePlans(packageName: string, channel: string): readonly (readonly string[])[] | undefined {
     if (!this.base) return undefined
@@ -137,18 +133,16 @@ export class CatalogUnderTest {
     return [before.bundles.map(({ entry }) => entry.name), ...plans]
   }
 
-  /** The blob of an entry. */
   bundleOf(entry: OperatorEntry): BundleBlob | undefined {
     const other = this.others.find(({ name }) => name === entry.catalog)
     return this.bundleNamed(other?.catalog ?? this.catalog, entry)
   }
 
-  /** Whether an entry is one of the catalog under test, and not of one beside it. */
+  /** Whether the entry comes from the catalog under test. */
   isOwn(entry: OperatorEntry): boolean {
     return entry.catalog === ownName
   }
 
-  /** The bundle as the base has it. */
   bundleBefore({ package: packageName, name }: BundleBlob): BundleBlob | undefined {
     return this.base && this.bundleNamed(this.base, { package: packageName, name })
   }
@@ -199,7 +193,6 @@ function newestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[
   )
 }
 
-/** Whether the upgrades come to the head. */
 export function endsAt({ end }: UpgradePath, head: string | undefined): boolean {
   return end.kind === 'settled' && end.at === head
 }

@@ -1,5 +1,5 @@
-// OLM v1's resolution: the highest version wins, whatever the channels' heads are, and what depends on others is refused.
-// (operator-controller: resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
+// OLM v1's resolution: the highest version wins, and bundles with dependencies are refused. (operator-controller:
+// resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
 import type { BundleBlob, Catalog, ChannelBlob } from '../../catalog/facts/catalog.ts'
 import { parseRelease, type Release } from '../../catalog/versions/release.ts'
 import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
@@ -14,9 +14,9 @@ import { quote } from '../../go/text.ts'
 
 export interface V1Request {
   readonly package: string
-  /** All of them where none is named. */
+  /** Absent: all channels. */
   readonly channels?: readonly string[]
-  /** What is there already: only its successors come after it, or itself. */
+  /** The installed bundle; only it and its successors are candidates. */
   readonly installed?: { readonly name: string; readonly version: string }
 }
 
@@ -56,7 +56,7 @@ export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
       return successors.names.has(bundle.name) || (version && same && compareBuilds(version, same) === 0)
     })
   }
-  // Of several `olm.deprecations` OLM v1 looks at the first.
+  // OLM v1 reads only the first `olm.deprecations` blob.
   const [deprecation] = own(catalog.deprecations)
   const deprecated = new Set(
     (deprecation?.entries ?? []).filter(({ schema }) => schema === 'olm.bundle').map(({ name }) => name),
@@ -112,7 +112,7 @@ function versionOf(bundle: BundleBlob): VersionAndRelease | undefined {
   return property && legacyVersion(textField(property.value, 'version'))
 }
 
-/** registry+v1 writes a release as build metadata, where it has one. */
+/** registry+v1 stores a release as build metadata. */
 function legacyVersion(text: string): VersionAndRelease | undefined {
   const version = parseVersion(text)
   if (!version.ok) return undefined
@@ -124,7 +124,7 @@ function compareBuilds(a: VersionAndRelease, b: VersionAndRelease): number {
   return compareVersions(a.version, b.version) || compareIdentifiers(a.release, b.release)
 }
 
-/** Bundles without a version, which no sound catalog has, come last. */
+/** Bundles without a version come last. */
 function compareNewestFirst(a: VersionAndRelease | undefined, b: VersionAndRelease | undefined): number {
   if (a && b) return compareBuilds(b, a)
   return Number(a === undefined) - Number(b === undefined)

@@ -1,5 +1,5 @@
-// What is told of installing a bundle that the bot sees by rights of its own: that something stands in the way, and how much;
-// never names and values that only the image has. (images/restricted-bundle.ts says why.)
+// Limits facts about a private bundle to what may be public: the kind and number of problems, no names or values.
+// (images/restricted-bundle.ts says why.)
 import { withoutFindingDetails } from '../images/restricted-bundle.ts'
 import type { BundleFacts } from './bundle-facts.ts'
 
@@ -12,7 +12,7 @@ export function withoutDetails(facts: BundleFacts, reference: string): BundleFac
     texts.length === 0 ? [] : [`${texts.length} ${what}: ${hidden}`]
   return {
     ...(facts.format !== undefined && { format: facts.format }),
-    // The check of images compares it with the catalog, in words of its own.
+    // The images check reports differences from the catalog.
     ...(unpacked && {
       unpacked: {
         ...unpacked,

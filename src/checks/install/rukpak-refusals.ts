@@ -1,10 +1,9 @@
-// What RukPak's converter of registry+v1 bundles refuses: an older one than OLM v1's, and a stricter one.
 import { readAsFarAsPossible } from '../../bundle/registry-bundle.ts'
 import { at, listOf, textOf } from '../../bundle/fields.ts'
 import { isPutIntoNamespace } from '../../bundle/plain/supported-kinds.ts'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 
-/** Why RukPak cannot turn the bundle into plain manifests; none where it can, or where the files are no such bundle. */
+/** Why RukPak's converter, which is stricter than OLM v1's, cannot convert a registry+v1 bundle. */
 export function rukPakRefusals(files: BundleFiles): readonly string[] {
   const { bundle } = readAsFarAsPossible(files)
   if (!bundle) return []

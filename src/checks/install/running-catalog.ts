@@ -1,38 +1,33 @@
-// Whether a catalog runs: what a server of it answered when it was asked for packages and bundles, and whether the image
-// that carries it starts one. Judges what others asked; asks nobody.
+// Judges what a catalog server answered and whether the catalog image starts one. Sends no requests.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import type { InstallStep, Remark } from './install-report.ts'
 import { leftOut, step } from './steps/step.ts'
 import { targets } from './targets.ts'
 
-/** What became of asking one server. */
 export type AskedServer = {
   /** For people: `our own server`, `opm`. */
   readonly server: string
 } & (
   | {
       readonly kind: 'answered'
-      /** It was given some packages only. */
+      /** The server holds only some packages. */
       readonly isPart?: true
       readonly packages: readonly string[]
       readonly defaultChannel: string
       readonly channels: readonly { readonly name: string; readonly head: string }[]
-      /** The bundles that it gave, by their channel. */
       readonly bundles: readonly { readonly channel: string; readonly name: string }[]
-      /** What it would not answer, in its words. */
+      /** The server's error messages. */
       readonly refusals: readonly string[]
     }
-  /** It does not serve the catalog. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It could not be asked: that says nothing of the catalog. */
+  /** The server did not run, which says nothing about the catalog. */
   | { readonly kind: 'unknown'; readonly reason: string }
 )
 
-/** How a catalog image starts, as its config says. */
 export interface CatalogImage {
   readonly reference: string
-  /** Of the label that says where the catalog lies. */
+  /** From the image label that names the catalog directory. */
   readonly directory: string | undefined
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
@@ -42,11 +37,11 @@ export interface CatalogImage {
 
 export interface RunningCatalog {
   readonly asked: readonly AskedServer[]
-  /** An image for each platform; none for a directory. */
+  /** One image per platform; empty for a directory. */
   readonly images: readonly CatalogImage[]
 }
 
-/** `head` is the channel's, as it was told from the catalog itself. */
+/** `head` is the channel head that we computed from the catalog. */
 export function runningStep(
   running: RunningCatalog | undefined,
   about: {
@@ -56,7 +51,7 @@ export function runningStep(
     readonly head?: string | undefined
   },
 ): InstallStep {
-  // Without an image it was not seen to start: only a server was asked what is in it.
+  // Without an image, the check has not seen the catalog start.
   const title = running?.images.length ? 'The catalog runs' : 'A server answers from the catalog'
   if (running === undefined || running.asked.length + running.images.length === 0)
     return leftOut('running', title, 'no server was asked')
@@ -123,7 +118,7 @@ function* problemsOf(
     yield `it does not give ${quote(first.name)} of channel ${quote(first.channel)}${absent.length > 1 ? ` and ${absent.length - 1} more` : ''}`
 }
 
-/** OLM v0 runs the image as it is: what it starts has to serve the catalog that the label names. */
+/** OLM v0 runs the image unchanged, so its command must serve the directory that the label names. */
 function judgeImage({ reference, directory, entrypoint, command, user, platform }: CatalogImage): {
   readonly problems: readonly string[]
   readonly warnings: readonly string[]

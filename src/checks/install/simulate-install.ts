@@ -1,6 +1,5 @@
-// A package installed without a cluster: every step that OLM takes, in its order, as far as it can be told from the
-// catalog and its bundles. Two halves: `planInstall` says which bundles must be opened, `judgeInstall` is told what is in
-// them. Never says that something installs where it could not find out.
+// Simulates OLM's install steps for a package. `planInstall` lists the bundles to open; `judgeInstall` evaluates their
+// contents. Never reports success for something it could not check.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
@@ -18,11 +17,11 @@ import { targets, targetsOf, type Target } from './targets.ts'
 
 export interface InstallRequest {
   readonly catalog: Catalog
-  /** The catalog before the change: its versions are upgraded. Without it those of the catalog itself are. */
+  /** Upgrades start from its versions. Default: `catalog`. */
   readonly base?: Catalog | undefined
   readonly package: string
   readonly channels: readonly string[]
-  /** What opm makes of the catalog, where that is known already. */
+  /** opm's verdict on the catalog, if known. */
   readonly verdict?: Pick<CatalogVerdict, 'passed' | 'message'>
 }
 
@@ -32,24 +31,22 @@ export interface InstallPlan {
     readonly resolution: ChannelResolution
     readonly bundles: readonly PlannedBundle[]
   }[]
-  /** Why opm would not serve the catalog; absent where it would. */
+  /** Why opm refuses to serve the catalog. */
   readonly refusal?: string
-  /** Every bundle whose content decides something. */
   readonly toOpen: readonly BundleBlob[]
 }
 
 export type PlannedBundle = Pick<OpenedBundle, 'blob' | 'targets'>
 
 export interface JudgeOptions extends Tools {
-  /** It must install with these; where none is named, with whichever OLM takes its format. */
+  /** Targets that must install the bundle. Default: any target that takes its format. */
   readonly wanted: readonly Target[]
-  /** What was heard of a server of the catalog. Absent: none was asked. */
   readonly running?: RunningCatalog
-  /** What the configuration says of a bundle's findings. Absent: they count as they are. */
+  /** How the configuration weighs a finding. Default: unchanged. */
   readonly weigh?: WeighFinding
 }
 
-/** Throws a plain Error where the catalog has no such package or channel. */
+/** @throws Error if the catalog has no such package or channel. */
 export function planInstall(request: InstallRequest, underTest?: CatalogUnderTest): InstallPlan {
   const { catalog, base, package: packageName } = request
   const test = underTest ?? new CatalogUnderTest(catalog, base)
@@ -71,8 +68,8 @@ export function planInstall(request: InstallRequest, underTest?: CatalogUnderTes
 }
 
 /**
- * The bundle that each target installs, and of what comes along whatever is not as it was published before. RukPak resolves
- * nothing: where OLM v0 has no bundle for it, it installs the head.
+ * The bundle that each target installs, and new or changed companions. RukPak resolves nothing, so without an OLM v0
+ * bundle it installs the head.
  */
 function bundlesIn(
   { fresh, head, v1 }: ChannelResolution,
@@ -173,12 +170,12 @@ function formatOf(content: BundleContent | undefined): BundleFormat | undefined 
   return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
-/** OLM v0 is what Subscriptions are for; other formats only RukPak takes. */
+/** Only RukPak takes formats other than registry+v1. */
 function usualTargets(format: BundleFormat): readonly Target[] {
   return format === 'registry+v1' ? ['OLM v0'] : targetsOf(format)
 }
 
-/** Yes only of a bundle that this target installs and that was opened, in a format that it takes. */
+/** Yes only if this target installs the bundle, takes its format, and the bundle was opened. */
 function acceptanceOf(
   target: Target,
   known: BundleFormat | undefined,

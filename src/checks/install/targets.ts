@@ -1,4 +1,3 @@
-// What Operators are installed with, and which kind of bundle each of them takes.
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 
 export const targets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
@@ -12,12 +11,12 @@ const formatOf: Readonly<Record<Target, BundleFormat>> = {
   'RukPak helm': 'helm+v3',
 }
 
-/** Those that take a bundle of the format: none where it shows none. */
+/** Returns no targets for an unknown format. */
 export function targetsOf(format: BundleFormat | undefined): readonly Target[] {
   return targets.filter((target) => formatOf[target] === format)
 }
 
-/** As the configuration and the command line name them: `olm-v0`. Undefined for what is none. */
+/** Parses a name from the configuration or command line, such as `olm-v0`. */
 export function targetNamed(text: string): Target | undefined {
   return targets.find((target) => idOf(target) === text)
 }

@@ -1,12 +1,11 @@
-// What one simulated install of a pull request came to, for the check run: no objects, and no text without an end. Plain data.
+// The result of a simulated install, shortened for the check run.
 import type { ChannelInstall, InstallStep, Installs, Remark } from './install-report.ts'
 
 export interface TriedInstall {
   readonly package: string
   readonly channel: string
-  /** Roots of the catalogs in which all of this is the same. */
+  /** Roots of the catalogs with this same result. */
   readonly catalogs: readonly string[]
-  /** Absent where nothing is resolved. */
   readonly bundle?: string
   readonly installs: Installs
   readonly comesAlong: readonly string[]
@@ -14,7 +13,7 @@ export interface TriedInstall {
   readonly steps: readonly InstallStep[]
 }
 
-/** So much of each is shown; the command line shows all of it. */
+/** Limits for the check run; the command line shows everything. */
 const most = { remarks: 5, facts: 5, because: 3, text: 600 }
 
 export function triedInstall(packageName: string, catalog: string, channel: ChannelInstall): TriedInstall {
@@ -35,7 +34,7 @@ export function triedInstall(packageName: string, catalog: string, channel: Chan
   }
 }
 
-/** One for all catalogs in which everything is the same, in the order of the first. */
+/** Merges equal results of several catalogs, in the order of the first. */
 export function mergedInstalls(tried: readonly TriedInstall[]): readonly TriedInstall[] {
   const alike = Map.groupBy(tried, ({ catalogs: _, ...rest }) => JSON.stringify(rest))
   return [...alike.values()].flatMap((same) => {

@@ -1,37 +1,35 @@
-// What OLM v0's unpacker makes of a bundle: one ConfigMap, its keys, how full it is, and what stands in the way.
-// Pure: packing is asked of the caller. (operator-registry: pkg/configmap; OLM: pkg/controller/bundle.)
+// The ConfigMap that OLM v0's unpacker makes of a bundle. (operator-registry: pkg/configmap; OLM:
+// pkg/controller/bundle.)
 import { filesIn, type BundleFiles } from '../../bundle/bundle-files.ts'
 import { readManifest } from '../../bundle/manifest-document.ts'
 import { valueAt } from '../../go/tree.ts'
 
 export interface Unpacked {
-  /** Of the ConfigMap's data, in its order. */
   readonly keys: readonly string[]
-  /** Bytes of its data in base64, as the unpacker counts them. */
+  /** Bytes of the data in base64, as the unpacker counts them. */
   readonly bytes: number
-  /** The largest files, packed. */
+  /** The largest files, in bytes after gzip. */
   readonly largest: readonly { readonly file: string; readonly bytes: number }[]
-  /** Why it cannot be unpacked, or not whole. */
+  /** Why OLM cannot unpack the whole bundle. */
   readonly problems: readonly string[]
-  /** What cannot be told from here. */
   readonly open: readonly string[]
 }
 
-/** What the unpacker takes, and the API server in one ConfigMap. */
+/** Bytes: the limit of the unpacker, and of the API server for one ConfigMap. */
 const limit = 1_048_576
-/** Go packs a little differently from the packer that is asked here. */
+/** Go's gzip output differs slightly from ours. */
 const margin = 0.02
 const annotationsFile = 'metadata/annotations.yaml'
 
 /**
- * The name of the ConfigMap, the Job and all else that unpacking makes. The text of the reference is hashed as the catalog
- * writes it, so that a tag and a digest make different names.
+ * The name of the ConfigMap, the Job and other unpacking objects. OLM hashes the reference text, so a tag and a digest
+ * give different names.
  */
 export function unpackName(reference: string, sha256: (text: string) => string): string {
   return sha256(reference).slice(0, 63)
 }
 
-/** `packedSize`: bytes of a file after gzip. */
+/** `packedSize` returns the bytes of a file after gzip. */
 export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): Unpacked {
   const problems: string[] = []
   for (const path of files.keys())

@@ -1,16 +1,12 @@
-// Which yes counts: reviews and commands as approvals, each bound to head, base branch, epoch and what the change does
-// (I4).
-// A later review of the same person replaces an earlier one, a dismissed one counts as none, and there is no way
-// back to an older one (T28). Nobody approves their own change, and no App does for anybody (T35).
+// Decides which reviews and commands count as approvals. A person's later review replaces the earlier one, a dismissed
+// one does not count, and an older one never becomes valid again. Authors cannot approve their own change, and Apps
+// cannot approve.
 import type { Review, Snapshot } from '../../change/snapshot.ts'
 import type { Approval } from '../approval.ts'
 import { isAgreedTo, type Coverage } from './coverage.ts'
 import { loginOf } from './principal.ts'
 
-/**
- * The latest review of each person that says yes or no, by account id. Comments say neither.
- * Ordered by when GitHub took them in; the id decides where that is equal.
- */
+/** Each person's latest review that approves or requests changes, by account id, in order of submission, then id. */
 export function latestReviews(reviews: readonly Review[]): readonly Review[] {
   const last = new Map<number, Review>()
   const inOrder = reviews.toSorted(
@@ -22,9 +18,9 @@ export function latestReviews(reviews: readonly Review[]): readonly Review[] {
 }
 
 /**
- * Approvals by review of the head as it is. `seen` says in which epoch each review was first seen, by its id: a
- * review of an earlier epoch stays in it, even when the head has come back to the commit it was for (T21). `agreed`
- * says what the change was to each reviewer, by the review's id; a review without it agrees to nothing.
+ * Approvals of the present head by review. `seen`: the epoch in which each review id was first seen; it keeps that
+ * epoch even if the head returns to its commit. `agreed`: what the change did for each review id; without it an
+ * approval covers nothing.
  */
 export function approvalsFromReviews(
   snapshot: Snapshot,
@@ -51,22 +47,19 @@ export function approvalsFromReviews(
   })
 }
 
-/** People other than the author whose last word is that changes are needed, from whatever head. */
+/** People other than the author whose latest review requests changes, for any head. */
 export function objections(snapshot: Snapshot): readonly Review[] {
   return latestReviews(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,
   )
 }
 
-/**
- * Whether an approval is for this head, this base branch and this epoch. What the change does is looked at besides:
- * the same head can do something else.
- */
+/** Whether an approval is for this head, base branch and epoch. Does not compare what the change does. */
 export function isOfState(approval: Approval, snapshot: Snapshot, epoch: number): boolean {
   return approval.head === snapshot.head && approval.baseRef === snapshot.baseRef && approval.epoch === epoch
 }
 
-/** Whether an approval is for exactly this state of the pull request, and for all that the change does in it. */
+/** Whether an approval is for exactly this state and everything that the change does in it. */
 export function isCurrent(
   approval: Approval,
   snapshot: Snapshot,

@@ -1,6 +1,5 @@
-// Who owns a path: the union of what the configured sources say about it, from one tree (the base tip's, for every
-// decision). A source that is broken gives nobody. Names people only; whether somebody is one of them is asked of
-// GitHub in people.ts.
+// Who owns a path: the union of all configured sources in one tree. Decisions use the base tip's tree. A broken source
+// gives no authority.
 import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
@@ -18,32 +17,27 @@ import { distinct, parsePrincipal, principalKey } from './principal.ts'
 import type { Principal } from './principal.ts'
 
 export interface Authority {
-  /**
-   * Owners of what `path` says of one package. `directory` is its package directory, '' where the layout has none;
-   * without a package (a template, a README) the directory speaks for itself.
-   */
+  /** Owners of a package's part of `path`. `directory` is its package directory, '' if the layout has none. */
   ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
   readonly maintainers: readonly Principal[]
-  /** What was broken among the sources that were looked at so far. Each problem once. */
+  /** Problems in the sources read so far, without duplicates. */
   problems(): readonly SourceProblem[]
 }
 
 export interface OwnerTexts {
-  /** Whether the tree has a file at this path. */
   has(path: string): boolean
   text(path: string): string | undefined
 }
 
 const nobody: readonly Principal[] = []
 
-/** Reads authority from the owner files of one tree; every file is read at most once, and only when it is needed. */
+/** Reads each owner file once, when it is needed. */
 export function readAuthority(tree: OwnerTexts, config: Config): Authority {
   const sources = new Set(config.owners.sources)
   const problems = new Map<string, readonly SourceProblem[]>()
   const cached = new Map<string, Read<unknown>>()
 
   function read<T>(path: string, parse: (file: string, text: string) => Read<T>): Read<T> | undefined {
-    // Most places have no such file.
     if (!tree.has(path)) return undefined
     if (!cached.has(path)) {
       const text = tree.text(path)
@@ -105,7 +99,7 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
             .map((name) => config.owners.packages[name])
     for (const text of lists.flatMap((list) => list ?? [])) {
       const principal = parsePrincipal(text)
-      // One bad name takes the whole list with it, as in every other source.
+      // One bad name invalidates the whole list, as in every other source.
       if (principal === undefined) {
         problems.set(`config ${text}`, [
           {
@@ -122,7 +116,7 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
 
   const uses = (source: (typeof config.owners.sources)[number]): boolean => sources.has(source)
 
-  /** What its place alone says of a path: the same for each of the packages that one file speaks of. */
+  /** Cached, because one file can declare many packages. */
   const byPlace = new Map<string, readonly Principal[]>()
   const lists = new Map<string, readonly Principal[]>()
   function fromPlace(path: string): readonly Principal[] {
@@ -133,7 +127,7 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
       ...(uses('owners') ? fromOwners(path) : []),
       ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
     ])
-    // Equal lists are one: whether somebody is among them is then asked once.
+    // Reuse equal lists, so that membership is checked once.
     const key = found.map(principalKey).join('\n')
     const one = lists.get(key) ?? found
     lists.set(key, one)
@@ -148,7 +142,8 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
 
   return {
     ownersOf: (path, directory, packageName) => {
-      // ci.yaml lies by directory; the configuration's map is by package, and a directory's own name is one too.
+      // ci.yaml is per directory, the configuration's map per package; a directory's name counts as a package name,
+      // too.
       const places = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
       const names = new Set(packageName === undefined ? places : [...places, packageName])
       const first = uses('ci.yaml') ? places.flatMap(fromCiYaml) : nobody

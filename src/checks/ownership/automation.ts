@@ -1,10 +1,9 @@
-// What an automation account may change alone: where the base's configuration grants the kind of change, the package and
-// every channel that the change touches. What is not known to be granted is not.
+// What an automation account may change alone: kind, package and every touched channel must be granted at the base.
 import { matchesName, type Automation } from '../../config/automation.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 
-/** Kinds of change that users of a channel feel. */
+/** Kinds of change that affect users of a channel. */
 const inChannels: ReadonlySet<ChangeKind> = new Set([
   'add-bundle',
   'edit-bundle',
@@ -17,14 +16,13 @@ const inChannels: ReadonlySet<ChangeKind> = new Set([
   'add-to-catalog',
 ])
 
-/** The kinds of change, of those that need approval here, that a grant covers. */
 export function grantedKinds(
   { packages, channels, changes }: Automation,
   requirement: Pick<RequiredApproval, 'package' | 'directory' | 'kinds' | 'channels'>,
 ): ReadonlySet<ChangeKind> {
   const isOneOf = (patterns: readonly string[], name: string) =>
     patterns.some((pattern) => matchesName(pattern, name))
-  // A directory is owned as well as a package: what lies in another package's is not granted with it.
+  // The grant must cover both package and directory, because other packages' files may be in the directory.
   const places = [requirement.package, ...(requirement.directory === '' ? [] : [requirement.directory])]
   if (!places.every((place) => isOneOf(packages, place))) return new Set()
   const { channels: touched } = requirement

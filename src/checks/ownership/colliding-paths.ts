@@ -1,5 +1,5 @@
-// New paths that differ from another one of the result by case or by the form of its letters alone: a file system that does
-// not tell them apart puts one in the other's place (T06). Looks only where the new paths are, as far as that is safe.
+// Finds new paths that differ from another path only by case or Unicode form: on some file systems, one overwrites the
+// other.
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import { sublist } from '../../change/patched-list.ts'
@@ -17,7 +17,7 @@ export function findCollidingPaths({
     .filter(({ before, after }) => before === undefined && after !== undefined)
     .map(({ path }) => path)
   if (added.length === 0) return []
-  // Folding can make slashes out of other letters: then what collides may lie anywhere.
+  // Folding can turn other letters into slashes; then collisions can be anywhere.
   const isPlain = oddPathsIn(basePaths).length === 0 && added.every(isAscii)
   const taken = isPlain ? takenNear(added, basePaths, gone) : takenAnywhere(basePaths, gone)
   const judged = new Map<string, Collision | undefined>()
@@ -30,12 +30,12 @@ export function findCollidingPaths({
 const isAscii = (path: string): boolean => /^[\u0000-\u007f]*$/.test(path)
 const oddPathsIn = sublist<string>((path) => !isAscii(path))
 
-/** Every path and directory of the base that stays, by what it is folded to. The last of several stands for all. */
+/** The base's remaining paths and directories by folded form. The last of several wins. */
 export function takenAnywhere(basePaths: readonly string[], gone: ReadonlySet<string>): Map<string, string> {
   const taken = new Map<string, string>()
   const walked = new Set<string>()
   for (const path of basePaths)
-    // What lies in one directory stands together in the list: that directory and those above it are taken once.
+    // Files of one directory are adjacent in the list, so each directory is added once.
     for (let at = path; !gone.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
       walked.add(at)
       taken.set(foldedPath(at), at)
@@ -44,17 +44,14 @@ export function takenAnywhere(basePaths: readonly string[], gone: ReadonlySet<st
   return taken
 }
 
-/**
- * The same for what the new paths and the directories above them are folded to: of everything else it is never asked. For
- * ASCII alone, where folding keeps every part of a path to itself.
- */
+/** The same, only near the new paths. ASCII paths only, where folding keeps path segments separate. */
 export function takenNear(
   added: readonly string[],
   sorted: readonly string[],
   gone: ReadonlySet<string>,
 ): Map<string, string> {
   const taken = new Map<string, string>()
-  /** By what they are folded to, the directories of the base that are folded to it, with a slash at the end. */
+  /** Directories of the base by folded form, with a trailing slash. */
   const twins = new Map<string, readonly string[]>([['', ['']]])
   const children = new Map<string, ReadonlyMap<string, readonly string[]>>()
   const childrenOf = (prefix: string) => {
@@ -83,7 +80,7 @@ export function takenNear(
   return taken
 }
 
-/** What lies directly in a directory of the sorted paths, by what its name is folded to. */
+/** Children of a directory in the sorted paths, by folded name. */
 function foldedChildren(sorted: readonly string[], prefix: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   let at = firstNotBefore(sorted, prefix, itself)
@@ -96,12 +93,12 @@ function foldedChildren(sorted: readonly string[], prefix: string): ReadonlyMap<
     const its = found.get(folded)
     if (its === undefined) found.set(folded, [name])
     else its.push(name)
-    // '0' comes right after the slash: past all that lies below.
+    // '0' follows the slash in ASCII: skips everything below.
     at = slash < 0 ? at + 1 : firstNotBefore(sorted, `${prefix}${name}0`, itself, at)
   }
 }
 
-/** Of several the one whose first file that stays comes last. */
+/** The candidate whose first remaining file comes last. */
 function lastStaying(
   alike: readonly string[],
   sorted: readonly string[],
@@ -134,7 +131,7 @@ interface Collision {
   readonly like: string
 }
 
-/** The first of the directories of a path, or the path itself, that looks like another that is `taken`; else all are. */
+/** The first directory of a path, or the path itself, that collides with `taken`; otherwise adds all to `taken`. */
 function collisionOf(
   path: string,
   taken: Map<string, string>,

@@ -1,5 +1,5 @@
-// Whether a required approval is given: by the author's own rights, by people who may approve, or not yet. A missing
-// answer keeps it open; an empty list never gives it.
+// Whether a required approval is given, by the author's own rights or by others. A missing answer keeps it open; an
+// empty list never gives it.
 import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
 import type { Automation } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
@@ -16,7 +16,7 @@ import { oncePer } from '../../findings/once.ts'
 
 export type Met =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
-  /** `by`: who must say yes. `isOwner`: whether the author owns what is changed. */
+  /** `by`: who must approve. `isOwner`: whether the author owns what is changed. */
   | {
       readonly kind: 'open'
       readonly by: 'owner' | 'maintainer'
@@ -36,13 +36,13 @@ export class Consents {
   readonly #met = oncePer((_owners: readonly Principal[]) => new Map<string, Met>())
   readonly #covers: () => Coverage
   #touched: ReadonlySet<string> | undefined
-  /** The configuration's automation accounts that the author may be. */
+  /** Automation accounts that may be the author. */
   readonly #grants: readonly {
     readonly principals: readonly Principal[]
     readonly automation: Automation
   }[]
 
-  /** `covers`: what the change does. It is much text, so it is made only where there is a yes to compare it with. */
+  /** `covers`: what the change does. Computed lazily because the text is large. */
   constructor(input: CheckInput, everybody: People, covers: () => Coverage) {
     this.#input = input
     this.#people = everybody
@@ -55,13 +55,13 @@ export class Consents {
     })
   }
 
-  /** Whether it is given, and what it lacks otherwise. Equal ones share one value. */
+  /** Caches equal requirements. */
   meets(requirement: RequiredApproval): Met {
-    // What an owner file does is its own, and approvals may cover one directory only.
+    // Owner edits have effects of their own, and approvals may cover one directory only.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
     const { kinds, package: name, directory, channels } = requirement
-    // Automation is granted packages and channels; everybody else's rights depend on the owners alone.
+    // Grants depend on package and channels; other people's rights depend on the owners alone.
     const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
     const key = `${kinds.join(' ')} ${granted}`
     const known = this.#met(requirement.owners)
@@ -82,13 +82,13 @@ export class Consents {
       (worst, { consent }) => (stricter(consent, worst) ? consent : worst),
       'alone',
     )
-    // Nobody makes themselves an owner alone, whatever the table says (I5).
+    // Authors never make themselves owners alone, whatever the configuration allows.
     if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
-    // Apps and whole teams become owners by a maintainer's decision (T05).
+    // Only a maintainer may make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'
-    // A reused login says that the list of owners is out of date: its other names may be as well.
+    // A reused login means that the list of owners is out of date, so its other names may be wrong, too.
     if (standing.reused && strictness[needed] < strictness.maintainer) needed = 'maintainer'
-    // A package that somebody adds has no owners yet whose word could count.
+    // A new package has no owners yet.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
     const open: Unanswered[] = [...standing.open, ...automation.open]
@@ -114,8 +114,8 @@ export class Consents {
   }
 
   /**
-   * Approvals of this very head that were for something else than it does now, and what differs. None of people who
-   * have approved what it does now as well.
+   * Approvals of this head for a different effect, with the differences. Skips people who also approved the present
+   * effect.
    */
   forSomethingElse(): readonly { readonly account: Account; readonly differences: readonly string[] }[] {
     const { snapshot, approvals, epoch = 0 } = this.#input
@@ -130,7 +130,7 @@ export class Consents {
     }))
   }
 
-  /** Whether somebody with a say in all of these required approvals, or their author, said yes to this very head by command. */
+  /** Whether the author, or someone with a say in all of these approvals, confirmed this head by command. */
   confirmed(required: readonly RequiredApproval[]): Holds {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
@@ -150,8 +150,8 @@ export class Consents {
   }
 
   /**
-   * Whether a maintainer other than the author said yes to exactly what the change does now, for what lies outside all
-   * packages. Nothing is carried over: such files are nobody's alone.
+   * Whether a maintainer other than the author approved the present effect. For files outside packages nothing carries
+   * over.
    */
   maintainerAgreed(): Holds {
     const { snapshot, approvals } = this.#input
@@ -166,14 +166,14 @@ export class Consents {
     )
   }
 
-  /** Whether an account owns everything that the required approvals are about, or is a maintainer. */
+  /** Whether an account owns everything that the approvals are about, or is a maintainer. */
   hasSayInAll(account: Account, required: readonly RequiredApproval[]): Holds {
     const owns = differentOwners(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
-  /** Whether an account owns anything that the required approvals are about, or is a maintainer. */
+  /** Whether an account owns any of it, or is a maintainer. */
   hasSay(account: Account, required: readonly RequiredApproval[]): Holds {
     const owns = firstYes(
       differentOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
@@ -189,7 +189,7 @@ export class Consents {
       : { kind: 'no' }
   }
 
-  /** The author's certain roles towards what a requirement is about, and what would be needed to know the others. */
+  /** The author's known roles, and the questions that would settle the others. */
   #standing(requirement: RequiredApproval): {
     roles: readonly Role[]
     open: readonly Unanswered[]
@@ -199,13 +199,13 @@ export class Consents {
     if (author === undefined) return { roles: ['contributor'], open: [] }
     const owns = this.#people.isAmong(author, requirement.owners)
     if (owns.kind === 'yes' && isBot(author)) {
-      // An App's rights cover its own branches here, not one that others may have made it build on (T23).
+      // An App's rights cover its own branches here, not a branch that others made it build on.
       return this.#pushesHere() ? { roles: ['bot'], open: [] } : { roles: ['contributor'], open: [] }
     }
     const { permissions } = this.#input.config
     if (owns.kind === 'yes' && requirement.kinds.every((kind) => permissions.owner[kind] === 'alone'))
       return { roles: ['owner'], open: [] }
-    // One question after the other: most owners are known by the first, and what was only not asked yet will be.
+    // Ask one question at a time: the first usually finds the owner.
     if (owns.kind === 'unknown' && owns.open.every(({ retryAfter }) => retryAfter === 0))
       return { roles: ['contributor'], open: owns.open }
     const maintains = this.#people.isMaintainer(author)
@@ -220,7 +220,7 @@ export class Consents {
     }
   }
 
-  /** What the configuration lets the author change alone, as an automation account that pushed the head itself. */
+  /** The automation grants that apply to an author who pushed the head. */
   #granted(requirement: RequiredApproval): {
     readonly kinds: ReadonlySet<ChangeKind>
     readonly open: readonly Unanswered[]
@@ -257,14 +257,14 @@ export class Consents {
   #addsItself(requirement: RequiredApproval): boolean {
     return (requirement.ownerEdit?.added ?? []).some(
       (principal) =>
-        // Membership in a team is not looked up for this: a team that is added may hold the author.
+        // Not looked up: the added team may include the author.
         principal.kind === 'team' ||
         (principal.kind === 'user' &&
           (principal.login === this.#author?.login || principal.id === this.#author?.id)),
     )
   }
 
-  /** Whether somebody who may say yes to the requirement did. */
+  /** Whether an authorized person approved the requirement. */
   #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): Holds {
     const added = requirement.ownerEdit?.added ?? []
     return firstYes(
@@ -272,7 +272,7 @@ export class Consents {
         .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
         .filter((account) => !isBot(account))
-        // Whoever is made an owner by the change has no voice in it.
+        // New owners may not approve the change that adds them.
         .filter(
           (account) =>
             !added.some(
@@ -293,8 +293,8 @@ export class Consents {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
     if (isCurrent(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
-    // Carried over: the same rules, the same branch, and not a byte of the package differs. What differs without a file
-    // of its own is agreed to with the whole change only.
+    // Carry over only under the same rules and branch, with the package's files unchanged byte for byte. Effects
+    // without a file need approval of the whole change.
     return (
       config.approvals.carryOver &&
       approval.baseRef === snapshot.baseRef &&
@@ -307,7 +307,7 @@ export class Consents {
   }
 }
 
-/** The lists of owners of required approvals: thousands of them can have the same. */
+/** Without duplicates, because thousands of approvals can share one list. */
 function differentOwners(required: readonly RequiredApproval[]): (readonly Principal[])[] {
   return [...new Set(required.map(({ owners }) => owners))]
 }
@@ -320,14 +320,14 @@ function stricter(a: Consent, b: Consent): boolean {
   return strictness[a] > strictness[b]
 }
 
-/** The mildest cell among the roles somebody holds. */
+/** The least strict setting among a person's roles. */
 function leastStrict(permissions: Permissions, roles: readonly Role[], kind: ChangeKind): Consent {
   return roles
     .map((role) => permissions[role][kind])
     .reduce<Consent>((best, cell) => (stricter(best, cell) ? cell : best), 'refused')
 }
 
-/** Yes if any is; else unknown if any is; else no. Of nothing: no. Stops at the first yes. */
+/** Yes if any is; otherwise unknown if any is; otherwise no. Stops at the first yes. */
 function firstYes(candidates: readonly (() => Holds)[]): Holds {
   const open: Unanswered[] = []
   for (const candidate of candidates) {

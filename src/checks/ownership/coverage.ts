@@ -1,16 +1,15 @@
-// What a change does, as text that can be kept beside a yes and compared later: files with their modes and contents on
-// both sides, and what that means for packages and their owners. A yes is for this text (T19): the same head can do
-// something else when the merge base moves, and the same files can when owners are listed elsewhere.
+// Describes a change's effect as text that we store with an approval and compare later. The head alone is not enough:
+// the effect differs when the merge base moves or the owners change.
 import type { Change, TouchedPath } from '../../change/change.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { principalName } from './principal.ts'
 
-/** By package directory; what belongs to none is under ''. */
+/** By package directory; '' for paths outside packages. */
 export type Coverage = ReadonlyMap<string, string>
 
 /**
- * Lines that begin with `=` say what becomes of a file, lines that begin with `+` what that does. A file's line stands
- * under every directory whose owners it concerns, so what is under one directory is all that its owners agree to.
+ * Lines with `=` describe files, lines with `+` their effects. A file's line appears under every directory whose owners
+ * must agree to it.
  */
 export function coverageOf(change: Change, required: readonly RequiredApproval[]): Coverage {
   const lines = new Map<string, Set<string>>()
@@ -35,33 +34,29 @@ export function coverageOf(change: Change, required: readonly RequiredApproval[]
   )
 }
 
-/** What a pull request's files alone say, as its reviewers see them on GitHub. */
+/** The files alone, as reviewers see them on GitHub. */
 export function coverageOfFiles(paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[]): Coverage {
   return new Map([['', paths.map(fileLine).toSorted().join('\n')]])
 }
 
-/**
- * Whether all that a change does now was agreed to: exactly the same files, and nothing that they did not do then.
- * Less is agreed to as well: a catalog that is not new any more needs no other yes.
- */
+/** Whether everything the change does now was approved: the same files, and no new effects. Fewer effects are fine. */
 export function isAgreedTo(now: Coverage, agreed: Coverage): boolean {
   return isWithin(linesOf(now), linesOf(agreed))
 }
 
-/** The same for what concerns one directory. */
 export function isDirectoryAgreedTo(directory: string, now: Coverage, agreed: Coverage): boolean {
   const [present, then] = [now.get(directory), agreed.get(directory)]
   if (present === undefined || then === undefined) return false
   return present === then || isWithin(new Set(present.split('\n')), new Set(then.split('\n')))
 }
 
-/** Whether two texts say the same of the same files, whatever that does. */
+/** Whether both have the same files, regardless of effects. */
 export function hasSameFiles(one: Coverage, other: Coverage): boolean {
   const files = (coverage: Coverage) => new Set([...linesOf(coverage)].filter(isFile))
   return isWithin(files(one), files(other))
 }
 
-/** What a change does otherwise than what was agreed to, a phrase for each path, sorted; none when it was agreed to. */
+/** What differs from the approved change, one phrase per path, sorted. */
 export function differences(now: Coverage, agreed: Coverage): readonly string[] {
   const [present, then] = [linesOf(now), linesOf(agreed)]
   if (isWithin(present, then)) return []
@@ -112,7 +107,7 @@ function fileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' |
   return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
 }
 
-/** One phrase for each thing, so that less can be told from something else. */
+/** One phrase per effect, so that fewer effects can be told from different ones. */
 function effects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage

@@ -1,27 +1,25 @@
-// Which packages a file declares, before and after: ownership is decided on content as well as on place (T11).
+// Which packages a file declares, before and after: ownership depends on content as well as place.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
 export interface DeclaredInFile {
-  /** Packages that the file's blobs name, on either side, each with a place where it is named (the result's, if any). */
+  /** Packages in the file's blobs on either side, each with a place (preferably the result's). */
   readonly packages: ReadonlyMap<string, Mark>
 }
 
 const silent: DeclaredInFile = { packages: new Map() }
 
 export interface DeclaredPackages {
-  /** The packages that the file at a path declares. */
   of(path: string): DeclaredInFile
   /** Directories ('' for files directly in the catalog) that declare each package at the base. */
   homes(packageName: string): ReadonlySet<string>
-  /** Packages that a directory declares at the base. */
   at(directory: string): ReadonlySet<string>
 }
 
 /**
- * How the places of a catalog's blobs become paths of the repository. They may be given from either root; which, the
- * list of all files tells, never a single path: `root/root/x` could be made to mean two things.
+ * Converts a catalog's file names to repository paths. Names may be relative to either root; the list of all files
+ * tells which, because a single path such as `root/root/x` is ambiguous.
  */
 export function repositoryPaths({ root, base, result }: CatalogChange): (file: string) => string {
   const prefix = root === '' ? '' : `${root}/`
@@ -30,7 +28,6 @@ export function repositoryPaths({ root, base, result }: CatalogChange): (file: s
   return (file) => (fromRepository ? file : prefix + file)
 }
 
-/** Reads one catalog's blobs, before and after. */
 export function declaredPackagesOf(catalog: CatalogChange): DeclaredPackages {
   const declared = new Map<string, Map<string, Mark>>()
   const homes = new Map<string, Set<string>>()
@@ -45,7 +42,7 @@ export function declaredPackagesOf(catalog: CatalogChange): DeclaredPackages {
     add(at, directory, name)
     remember(path, name, mark)
   }
-  // The result's places come last: findings point at what would be merged.
+  // The result comes last so that findings point at what would be merged.
   for (const { file, name, mark } of namesIn(catalog.result)) remember(toPath(file), name, mark)
 
   function remember(path: string, name: string, mark: Mark): void {

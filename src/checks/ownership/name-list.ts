@@ -1,8 +1,8 @@
-// Names in a sentence, as people write them. Nothing is escaped here: messages/ does that for every medium.
+// Lists names in a sentence. Unescaped: messages/ escapes for every medium.
 
 const shown = 5
 
-/** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for nobody. */
+/** `a`, `a or b`, `a, b or c`, `a, b, c, d, e or 4 others`; `a maintainer` for an empty list. */
 export function nameList(names: readonly string[]): string {
   const [first] = names
   if (first === undefined) return 'a maintainer'

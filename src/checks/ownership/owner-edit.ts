@@ -1,5 +1,4 @@
-// What a change to a package's owner file does to its owners (T05): whom it adds, whether anybody is left. Compares
-// the file as the base has it with the file as it would be; decides nothing.
+// What a change to an owner file does to a package's owners: whom it adds, and whether any remain.
 import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -18,14 +17,14 @@ import { ownerFileBroken } from './rules/owner-file-broken.ts'
 export interface OwnerEdit {
   readonly added: readonly Principal[]
   readonly removed: readonly Principal[]
-  /** Whether the edit needs somebody else's consent: it adds people, leaves nobody else, or changes switches. */
+  /** Whether the edit needs approval: it adds people, leaves no other owner, or changes switches. */
   readonly changesOwners: boolean
   /** For people: `adds mallory`, `leaves no other owner`. */
   readonly words: string
   readonly findings: readonly Finding[]
 }
 
-/** `owners` are those of the base for this file's package; `base` and `result` the authority of the two trees. */
+/** `owners`: the base's owners for this file's package; `base` and `result`: authority of the two trees. */
 export function ownerEdit(
   touched: TouchedPath,
   input: Surveyed,
@@ -50,7 +49,7 @@ export function ownerEdit(
 
   const baseText = input.ownerFiles.base.get(path)
   const before = baseText === undefined || file === undefined ? undefined : readAny(file, path, baseText)
-  // Owners are compared over all sources, so that a list that moves from one file to another adds nobody.
+  // Compare owners over all sources, so that moving a list between files adds nobody.
   const newOwners = result.ownersOf(path, directory)
   const oldOwners = base.ownersOf(path, directory)
   const had = new Set(owners.map(principalKey))
@@ -82,7 +81,6 @@ export function ownerEdit(
   return { added, removed, changesOwners, words: wordsFor.join('; ') || 'the people stay the same', findings }
 }
 
-/** What is compared besides the people. */
 interface Shape {
   readonly structure: string
 }
@@ -97,7 +95,7 @@ function readAny(file: OwnerFile, path: string, text: string): Read<Shape> {
     }
     case 'owners': {
       const read = readOwnersFile(path, text)
-      // Filters decide per path who approves; whatever they do is more than a list of people.
+      // Filters decide per path, so a change to them is more than a change of people.
       return read.kind === 'broken'
         ? read
         : {
@@ -112,7 +110,7 @@ function readAny(file: OwnerFile, path: string, text: string): Read<Shape> {
     case 'codeowners':
     case 'aliases':
     case 'config.yaml':
-      // Repository-wide: never a package's own, so never asked for here.
+      // Repository-wide files belong to no package, so this is never reached for them.
       return unreadable(path)
   }
 }

@@ -1,5 +1,4 @@
-// Which files say who owns something, and which of them a decision needs. Names and places only; reading is done
-// by the modules named for each format.
+// Which files define owners, and which of them a decision needs. Names and places only.
 import type { Change } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { foldersAbove } from '../../change/layout/layout.ts'
@@ -14,7 +13,7 @@ export const catalogOwnersName = 'CATALOG_OWNERS'
 export type OwnerFile =
   | { readonly kind: 'ci.yaml'; readonly directory: string }
   | { readonly kind: 'codeowners' }
-  /** `directory` is the path of the directory that the file speaks for, '' for the root. */
+  /** `directory` is the file's directory, '' for the root. */
   | { readonly kind: 'owners' | 'catalog-owners'; readonly directory: string }
   | { readonly kind: 'aliases' }
   | { readonly kind: 'config.yaml' }
@@ -23,7 +22,7 @@ const ownerFileNames = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
 const ownersIn = sublist<string>((path) => ownerFileNames.test(path))
 const ciYaml = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
-/** What an owner file speaks for, by its path alone; undefined for every other path. */
+/** Undefined for paths other than owner files. */
 export function ownerFileAt(path: string): OwnerFile | undefined {
   const directory = ciYaml.exec(path)?.groups?.directory
   if (directory !== undefined) return { kind: 'ci.yaml', directory }
@@ -37,13 +36,11 @@ export function ownerFileAt(path: string): OwnerFile | undefined {
   return undefined
 }
 
-/** Where `ci.yaml` of a package directory lies. */
 export const ciYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
 
 /**
- * The owner files that deciding on a change needs, sorted: those of the base that speak for a touched path, and
- * those that the change itself touches. The shell reads each at the base tip and in the result, where it exists;
- * a file that exists and was not read counts as broken.
+ * The owner files needed to decide on a change, sorted: those of the base for touched paths, and those that the change
+ * touches. An existing file that was not read counts as broken.
  */
 export function ownerFilePaths(basePaths: readonly string[], change: Change): string[] {
   const touched = new Set(
@@ -57,7 +54,7 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
   const walked = new Set<string>()
   for (const { path, role } of change.paths) {
     for (const above of foldersAbove(path)) {
-      // Those above it were walked with it: a change of many deep paths is one of few directories.
+      // Already walked, with everything above it.
       if (walked.has(above)) break
       walked.add(above)
       want(join(above, ownersName))
@@ -65,7 +62,7 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     }
     if ('directory' in role && role.directory) want(ciYamlPath(role.directory))
   }
-  // An entry of a list is its package's, wherever that is at home: any owner file may speak for it.
+  // An entry of a list belongs to its package, so any owner file of that package may apply.
   const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
     ...added,
     ...removed,
@@ -77,12 +74,12 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     for (const { name } of listed)
       for (const home of [name, ...declared.flatMap((one) => [...one.homes(name)])]) want(ciYamlPath(home))
   }
-  // A catalog without package directories: the package's name is all there is to look up.
+  // Without package directories, only the package's name can be looked up.
   for (const catalog of change.catalogs) for (const { name } of catalog.packages) want(ciYamlPath(name))
   return [...wanted].toSorted()
 }
 
-/** The owner files among `paths` that may speak for these places, sorted. */
+/** Sorted. */
 export function ownerFilesOf(
   paths: readonly string[],
   places: readonly { readonly path: string; readonly directory: string; readonly package: string }[],

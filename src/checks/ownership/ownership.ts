@@ -1,5 +1,5 @@
-// The ownership check: an author may change exactly what they own, decided on place and content of everything that
-// would land, by owner files of the base tip. What an author may not do alone waits for the people who may say yes.
+// Authors may change exactly what they own, by place and content, per the base tip's owner files. Everything else needs
+// approval.
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
@@ -40,7 +40,7 @@ export { coverage } from './survey.ts'
 
 export const ownership: Check<'ownership'> = {
   id: 'ownership',
-  // To know what to ask, it judges and notes every answer that it needs. So it asks only what decides.
+  // Judging records which answers it needs, so we ask only for those.
   ask: (input, answers) => {
     const asked = new Map<string, Question>()
     judge(input, {
@@ -54,14 +54,13 @@ export const ownership: Check<'ownership'> = {
   judge,
 }
 
-/** What an account may say about a pull request as a whole, for commands. Asks as judge() does. */
+/** An account's rights on a pull request as a whole, for commands. */
 export interface Authorisation {
-  /** Whether it owns anything that the pull request changes, or is a maintainer. */
+  /** Whether it owns any part of the change, or is a maintainer. */
   hasSay(account: Account): Holds
   isMaintainer(account: Account): Holds
 }
 
-/** The standing of accounts towards one pull request. */
 export function authorisationFor(input: CheckInput, answers: Answers): Authorisation {
   const surveyed = survey(input)
   const { required } = surveyed
@@ -72,7 +71,6 @@ export function authorisationFor(input: CheckInput, answers: Answers): Authorisa
   }
 }
 
-/** Accounts and their rights, as far as the answers tell. */
 function accountsIn(input: CheckInput, answers: Answers, { authority, covers }: Survey) {
   const everybody = people(answers, input.accounts ?? new Map(), authority.maintainers, input.config)
   return { everybody, consents: new Consents(input, everybody, covers) }
@@ -82,7 +80,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const surveyed = survey(input)
   const { authority, required, outside, findings: impossible, packages } = surveyed
   const { consents } = accountsIn(input, answers, surveyed)
-  // A file for which several catalogs or blobs require approvals says the same once.
+  // Several catalogs or blobs can require the same approval for one file.
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.take(impossible)
   findings.take(judgeCarried(input))
@@ -118,7 +116,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
       what: `a maintainer must merge it by hand: ${count(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
       how: 'merges-by-hand',
-      // The check lets people merge then, and the bot still does not.
+      // The check lets people merge, but the bot does not.
       ...(agreed.kind === 'yes' && { isAgreed: true }),
     })
   }
@@ -141,7 +139,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   if (open.length > 0 || push.waiting.length > 0) {
     const again = approvedSomethingElse(input, consents, required)
     findings.take(again.findings)
-    // Whose approval is asked for anyway is not asked for it a second time.
+    // Skip people who are already asked to approve.
     const asked = new Set(waiting.flatMap(({ how, who }) => (how === undefined ? who : [])))
     waiting.push(...again.waiting.filter(({ who }) => !who.every((name) => asked.has(name))))
   }
@@ -158,7 +156,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   }
 }
 
-/** Adds why a required approval is missing, at the path it is about. */
+/** Adds why a required approval is missing, at its path. */
 function explain(
   requirement: RequiredApproval,
   met: Extract<Met, { kind: 'open' }>,
@@ -186,7 +184,7 @@ function explain(
     })
 }
 
-/** One line for each group of people who could say yes to the same things. */
+/** One line for each group of people who can approve the same things. */
 function waitingFor(
   open: readonly { requirement: RequiredApproval; met: Extract<Met, { kind: 'open' }> }[],
   input: CheckInput,
@@ -219,8 +217,8 @@ interface AskedGroup {
 }
 
 /**
- * Whoever of a group says yes says it to the whole pull request: what each of them may agree to besides is asked of no
- * other group. Of two groups of the same people that of maintainers stays, for it can be asked of nobody else.
+ * Anyone in a group approves the whole pull request, so drop groups that another one covers. Of two equal groups, keep
+ * the maintainers'.
  */
 function askedOnce(groups: readonly AskedGroup[]): readonly AskedGroup[] {
   const fewestFirst = groups.toSorted(
@@ -235,7 +233,7 @@ function askedOnce(groups: readonly AskedGroup[]): readonly AskedGroup[] {
   return groups.filter((group) => kept.includes(group))
 }
 
-/** Logins and teams that could say yes: the owners where their word is enough and there are any, else maintainers. */
+/** Who can approve: the owners if their approval is enough and there are any, otherwise maintainers. */
 function whoMay(
   requirement: RequiredApproval,
   by: 'owner' | 'maintainer',
@@ -243,7 +241,7 @@ function whoMay(
   authority: Authority,
 ): { readonly by: 'owner' | 'maintainer'; readonly who: readonly string[] } {
   const author = input.snapshot.author === null ? '' : loginOf(input.snapshot.author)
-  // Whoever the change makes an owner has no voice in it.
+  // New owners may not approve the change that adds them.
   const added = new Set(requirement.ownerEdit?.added.map(principalName))
   const owners =
     by === 'maintainer'
@@ -253,7 +251,7 @@ function whoMay(
           .map(principalName)
           .filter((name) => name !== author && !added.has(name))
   if (owners.length > 0) return { by: 'owner', who: owners }
-  // There is no other owner whose word could be waited for.
+  // There is no other owner to wait for.
   return { by: 'maintainer', who: maintainerNames(input, authority).filter((name) => !added.has(name)) }
 }
 
@@ -265,12 +263,12 @@ function maintainerNames(input: CheckInput, authority: Authority): readonly stri
     .filter((name) => name !== author)
 }
 
-/** Somebody who can answer: Apps and addresses approve nothing. */
+/** Apps and e-mail addresses cannot approve. */
 function isPerson(principal: Principal): boolean {
   return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
 }
 
-/** People whom an owner file would add must exist (T05); what GitHub does not say keeps the gate shut. */
+/** Added owners must exist on GitHub; an unknown answer blocks the merge. */
 function newOwners(
   requirement: RequiredApproval,
   answers: Answers,
@@ -293,7 +291,7 @@ function newOwners(
   return { findings, unanswered }
 }
 
-/** A head that somebody else pushed, or nobody knows who, is confirmed by somebody with a say (T24). */
+/** If someone else, or an unknown account, pushed the head, a person with a say must confirm it. */
 function foreignPusher(
   input: CheckInput,
   consents: Consents,
@@ -334,7 +332,7 @@ function foreignPusher(
   }
 }
 
-/** A yes of somebody with a say that was for something else than this head does now: it is asked for again. */
+/** Reports approvals that were for a different effect, so that people approve again. */
 function approvedSomethingElse(
   input: CheckInput,
   consents: Consents,

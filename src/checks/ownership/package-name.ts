@@ -1,13 +1,13 @@
-// Which names a new package may have, and which look like one that exists (T06).
-// Names that exist already are never judged: a strict rule must not lock out who was there first.
+// Valid names for new packages, and look-alikes. Existing names are never judged, so that stricter rules lock nobody
+// out.
 
-/** A package name as Kubernetes takes it for a label: lower case, digits, inner hyphens, at most 63 characters. */
+/** A package name as a Kubernetes label value: lower case, digits, inner hyphens, at most 63 characters. */
 const grammar = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 export const isPackageName = (name: string): boolean => grammar.test(name)
 
-// Letters of other scripts that are drawn like Latin ones, where compatibility normalisation does not fold them.
-// A small part of Unicode's confusables: new names are ASCII anyway, this only helps to say what they look like.
+// Look-alike letters that compatibility normalization does not fold. A small part of Unicode's confusables, which
+// suffices because new names must be ASCII.
 const lookAlikes: Readonly<Record<string, string>> = {
   а: 'a', в: 'b', с: 'c', ԁ: 'd', е: 'e', ѐ: 'e', һ: 'h', і: 'i', ї: 'i', ј: 'j', к: 'k', ӏ: 'l', м: 'm', п: 'n',
   о: 'o', р: 'p', ԛ: 'q', г: 'r', ѕ: 's', т: 't', ц: 'u', ѵ: 'v', ԝ: 'w', х: 'x', у: 'y',
@@ -16,8 +16,8 @@ const lookAlikes: Readonly<Record<string, string>> = {
 } // prettier-ignore
 
 /**
- * What a name looks like at a glance: two names with the same skeleton can be taken for one another. Case, script,
- * accents and separators do not count; 0 and o, 1, i and l, rn and m, vv and w count as one.
+ * Two names with the same skeleton look alike. Ignores case, script, accents and separators; 0 and o, 1, i and l, rn
+ * and m, vv and w are equal.
  */
 export function skeleton(name: string): string {
   return latinOf(name)
@@ -28,9 +28,8 @@ export function skeleton(name: string): string {
     .replace(/vv/g, 'w')
 }
 
-/** The letters of a name as Latin ones, without what is not drawn. */
+/** A name in Latin letters, without invisible characters. */
 function latinOf(name: string): string {
-  // Nearly every name is plain ASCII, in which there is nothing to fold.
   if (/^[!-~]*$/.test(name)) return name.toLowerCase()
   const folded = name
     .normalize('NFKD')
@@ -39,7 +38,7 @@ function latinOf(name: string): string {
   return [...folded].map((char) => lookAlikes[char] ?? char).join('')
 }
 
-/** A path as a file system without case and with one form of accents would see it: two such paths collide there. */
+/** Paths with the same result collide on file systems that ignore case or normalize accents. */
 export function foldedPath(path: string): string {
   return path.normalize('NFKC').toLowerCase()
 }

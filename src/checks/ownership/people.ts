@@ -1,6 +1,5 @@
-// Whether a person is one of the people an owner file names: yes, no, or unknown, and unknown is never yes (T27).
-// Rights belong to account ids. A login is compared whole, and counts only when GitHub says that the account behind
-// it now is the person in question, and the one it was when the login was first seen (T25).
+// Whether an owner file names a person: yes, no or unknown, and unknown never counts as yes. Rights belong to account
+// ids: a login counts only if GitHub resolves it to this account now and did when it was first seen.
 import type { UserId } from '../../change/ids.ts'
 import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
@@ -10,7 +9,7 @@ import { oncePer } from '../../findings/once.ts'
 
 export type Unanswered = CheckOutcome['unanswered'][number]
 
-/** A person as rights see them: an account, and the login it has now in the form of loginOf(). */
+/** An account, and its present login in the form of loginOf(). */
 export interface Account {
   readonly id: UserId
   readonly login: string
@@ -18,14 +17,14 @@ export interface Account {
 
 export type Holds =
   | { readonly kind: 'yes' }
-  /** `reused`: the login is listed, but for another account than the one that has it now. */
+  /** `reused`: the listed login now belongs to another account. */
   | { readonly kind: 'no'; readonly reused?: { readonly login: string; readonly was: number } }
   | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
 
 export interface People {
-  /** Whether the account is among the principals. An empty list holds nobody. */
+  /** An empty list contains nobody. */
   isAmong(account: Account, principals: readonly Principal[]): Holds
-  /** Whether the account is a maintainer: listed, or by its role on the repository. Accounts of Apps never are. */
+  /** By list or by role on the repository. Accounts of Apps never are. */
   isMaintainer(account: Account): Holds
 }
 
@@ -34,7 +33,7 @@ const no: Holds = { kind: 'no' }
 
 export const isBot = (account: Account): boolean => account.login.endsWith('[bot]')
 
-/** `accounts`: what CheckInput.accounts says. */
+/** `accounts`: see CheckInput.accounts. */
 export function people(
   answers: Answers,
   accounts: ReadonlyMap<string, UserId>,
@@ -42,7 +41,7 @@ export function people(
   config: Config,
 ): People {
   function isUser(account: Account, principal: Extract<Principal, { kind: 'user' }>): Holds {
-    // A pinned account counts under any login; the login of a pinned account counts for nobody else.
+    // A pinned account matches under any login, and its listed login matches no other account.
     if (principal.id !== undefined) {
       if (principal.id === account.id) return yes
       return principal.login === account.login
@@ -82,7 +81,7 @@ export function people(
     }
   }
 
-  // The same people own most of what a change touches: each list of owners is asked about once for an account.
+  // Cached, because the same people own most of what a change touches.
   const known = new Map<string, (principals: readonly Principal[]) => Holds>()
 
   function isAmong(account: Account, principals: readonly Principal[]): Holds {
@@ -96,7 +95,7 @@ export function people(
     if (principals.length === 0) return no
     const open: Unanswered[] = []
     let reused: Holds | undefined
-    // Logins first: they are cheap to answer, and most owners are listed by login.
+    // Logins first: they are cheap to look up, and most owners are listed by login.
     const ordered = [
       ...principals.filter(({ kind }) => kind === 'user'),
       ...principals.filter(({ kind }) => kind !== 'user'),

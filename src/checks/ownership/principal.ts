@@ -1,37 +1,33 @@
-// Who an owner file names: a person by login, a person pinned to an account id, a team, or an e-mail address
-// that no account can be derived from. One parser and one comparison for all sources (T26): logins are compared
-// whole and without regard to case, never as part of another text. Never decides what anybody may do.
+// Parses and compares the names in owner files, alike for all sources. Logins are compared whole and without case.
 import type { Person } from '../../change/snapshot.ts'
 import { userId } from '../../change/ids.ts'
 import type { UserId } from '../../change/ids.ts'
 
 export type Principal =
-  /** `login` in lower case, with `[bot]` for the account of an App. `id`: the account it was pinned to. */
+  /** `login` in lower case, with `[bot]` for an App's account. `id`: the account it is pinned to. */
   | { readonly kind: 'user'; readonly login: string; readonly id?: UserId }
-  /** Both in lower case. */
   | { readonly kind: 'team'; readonly organization: string; readonly team: string }
-  /** Known to CODEOWNERS only. Nobody here can prove to own an address, so it gives no authority. */
+  /** Only in CODEOWNERS. Gives no authority, because we cannot verify who owns an address. */
   | { readonly kind: 'email'; readonly address: string }
 
-// Current logins are alphanumerics and single hyphens, at most 39; older ones end in a hyphen, managed ones hold
-// an underscore. ASCII only: look-alikes of other scripts are no logins.
+// Current logins are alphanumerics and single hyphens, at most 39; older ones may end in a hyphen, managed ones contain
+// an underscore. ASCII only, to exclude look-alikes.
 const login = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$/
 const slug = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/
 const pinned = /^(?<login>[^:]+):(?<id>[1-9][0-9]{0,15})$/
 
-/** A login, exactly; undefined for anything else, white space around it included. */
+/** Undefined for anything but a login, including surrounding white space. */
 export function parseLogin(text: string): Principal | undefined {
   return login.test(text) ? { kind: 'user', login: text.toLowerCase() } : undefined
 }
 
-/** `organization/team`, exactly. */
 export function parseTeam(text: string): Principal | undefined {
   const [organization = '', team = '', ...rest] = text.split('/')
   if (rest.length > 0 || !login.test(organization) || !slug.test(team)) return undefined
   return { kind: 'team', organization: organization.toLowerCase(), team: team.toLowerCase() }
 }
 
-/** What the configuration may name: `login`, `login:id` or `organization/team`. */
+/** Accepts `login`, `login:id` or `organization/team`. */
 export function parsePrincipal(text: string): Principal | undefined {
   const pin = pinned.exec(text)?.groups
   if (pin?.login !== undefined && pin.id !== undefined) {
@@ -42,16 +38,13 @@ export function parsePrincipal(text: string): Principal | undefined {
   return text.includes('/') ? parseTeam(text) : parseLogin(text)
 }
 
-/**
- * A person's login as owner files write it. REST says `name[bot]` for an App's account and GraphQL `name`;
- * a human who registers `name` must not be taken for the App (T26).
- */
+/** REST calls an App's account `name[bot]`, GraphQL `name`; a person who registers `name` must not pass for the App. */
 export function loginOf(person: Person): string {
   const lower = person.login.toLowerCase()
   return person.kind === 'bot' && !lower.endsWith('[bot]') ? `${lower}[bot]` : lower
 }
 
-/** A principal for people to read, and for sets to tell apart. */
+/** A unique name for people to read. */
 export function principalName(principal: Principal): string {
   switch (principal.kind) {
     case 'user':
@@ -63,14 +56,14 @@ export function principalName(principal: Principal): string {
   }
 }
 
-/** A key that is equal exactly for principals that name the same account, team or address in the same way. */
+/** Equal only for principals that name the same account, team or address in the same way. */
 export function principalKey(principal: Principal): string {
   return principal.kind === 'user'
     ? `user ${principal.login} ${principal.id ?? ''}`
     : `${principal.kind} ${principalName(principal)}`
 }
 
-/** Each principal once, in the order of first appearance. */
+/** In order of first appearance. */
 export function distinct(principals: readonly Principal[]): readonly Principal[] {
   return [...new Map(principals.map((principal) => [principalKey(principal), principal])).values()]
 }

@@ -1,5 +1,4 @@
-// Which approvals a change requires, path by path: which package a path and its content declare, who owns that at the
-// base, and what kind of change it is. Asks nobody and judges nobody.
+// Which approvals a change requires, by path: its packages, their owners at the base, and the kind of change.
 import { bundlePlaceOf, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -24,26 +23,23 @@ import { oncePer } from '../../findings/once.ts'
 export interface RequiredApproval {
   readonly path: string
   readonly at: Location
-  /** The catalog it is about, where it is about one. */
   readonly catalog?: string
-  /** The package directory the path lies in; '' where the layout has none. */
+  /** The path's package directory; '' if the layout has none. */
   readonly directory: string
-  /** The package (or, where no blob names one, the directory) that is changed. */
+  /** The changed package or, if no blob names one, the directory. */
   readonly package: string
   readonly kinds: readonly ChangeKind[]
-  /** The channels that the change is felt in. Absent: nobody knows. */
+  /** The channels that the change affects. Absent: unknown. */
   readonly channels?: readonly string[]
-  /** Owners at the base. */
   readonly owners: readonly Principal[]
-  /** For a file that lists owners: what it does to them. */
+  /** For an owner file: the effect on owners. */
   readonly ownerEdit?: OwnerEdit
 }
 
 export interface RequiredApprovals {
   readonly required: readonly RequiredApproval[]
-  /** Paths outside all packages. */
   readonly outside: readonly TouchedPath[]
-  /** What cannot be agreed to at all. */
+  /** Changes that no approval can allow. */
   readonly findings: readonly Finding[]
 }
 
@@ -96,7 +92,7 @@ export function requiredApprovalsOf(
       const found = inCatalog(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
       else {
-        // One file can hold more packages than a call takes arguments.
+        // Not `push(...found.required)`: one file can hold more packages than a call takes arguments.
         for (const requirement of found.required) required.push(requirement)
         for (const complaint of found.findings) findings.push(complaint)
       }
@@ -110,8 +106,8 @@ export function requiredApprovalsOf(
 }
 
 /**
- * What becomes of a package's file beside the catalogs. A bundle directory of the base is published: images were made of
- * it, and catalogs may name them.
+ * The kind of change to a package's file outside catalogs. A bundle directory of the base counts as published: images
+ * were built from it.
  */
 function kindOfSource({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
   const bundle = bundlePlaceOf(path)
@@ -120,7 +116,7 @@ function kindOfSource({ path, after }: TouchedPath, basePaths: readonly string[]
   return after === undefined ? 'remove-bundle' : 'edit-bundle'
 }
 
-/** A path of a catalog; undefined where neither its place nor its content belongs to a package. */
+/** Undefined if neither place nor content belongs to a package. */
 function inCatalog(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
@@ -131,7 +127,7 @@ function inCatalog(
   const { directory } = role
   const declared = known.declared(role.catalog)
   const spoken = declared?.of(path.path).packages ?? new Map<string, never>()
-  // Which catalogs there are is not for one package's owners to say.
+  // One package's owners cannot approve a new catalog.
   const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {
     if (directory === '') return undefined
@@ -160,7 +156,7 @@ function inCatalog(
     const ofPackage = change ? kindsOf(change, known.has(name, directory, role.catalog)) : []
     const kinds: ChangeKind[] = [...fresh, ...ofPackage]
     if (ofPackage.length === 0) kinds.push('edit-sources')
-    // Place and content: whoever owns the directory agrees, and whoever owns the package where it is at home.
+    // Both the directory's owners and the package's owners must agree.
     for (const at of [directory, ...elsewhere]) {
       const where =
         at === directory ? path.path : [role.catalog, at, 'catalog.yaml'].filter(Boolean).join('/')
@@ -179,7 +175,7 @@ function inCatalog(
   return { required, findings }
 }
 
-/** The entries of a composite list that differ. Each is its package's, wherever that is at home at the base. */
+/** The changed entries of a composite list. Each belongs to its package, wherever that is at the base. */
 function inList(
   list: ReferenceListChange,
   input: Surveyed,
@@ -204,7 +200,7 @@ function inList(
         .filter((place) => known.isFolder(place))
         .map((place) => ({ where: `${place}/catalog.yaml`, home })),
     )
-    // Sources without a catalog of their own: the operator's directory stands for the package.
+    // Sources without a catalog: the operator's directory counts as the package.
     const beside = homes
       .filter((home) => !places.some((place) => place.home === home))
       .map((home) => ({ where: `operators/${home}/ci.yaml`, home }))
@@ -215,7 +211,7 @@ function inList(
       const owners = authority.ownersOf(where, home, name)
       distinct.set(JSON.stringify(owners), owners)
     }
-    // The directory is none: a yes that is carried over covers the list as a whole, not one package's files.
+    // No directory: an approval carries over for the whole list only, not for one package's files.
     return [...distinct.values()].map((owners): RequiredApproval => ({
       path,
       at: { file: path, line, column },
@@ -227,7 +223,7 @@ function inList(
   })
 }
 
-/** The kinds of change to one package of one catalog. `exists`: the base has it already, if only in another catalog. */
+/** `exists`: the base has the package already, perhaps in another catalog. */
 function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] {
   if (change.kind === 'added') return [exists ? 'add-to-catalog' : 'add-package']
   if (change.kind === 'removed') return ['remove-package']
@@ -246,13 +242,13 @@ function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] 
   if (change.metadata.length > 0 || change.others > 0) kinds.add('edit-metadata')
   if (deprecations.added.length + deprecations.removed.length + deprecations.changed.length > 0)
     kinds.add('deprecate')
-  // Nothing that the catalog's words have a name for: comments, order, formatting.
+  // Changes without a catalog effect: comments, order, formatting.
   return kinds.size === 0 ? ['edit-sources'] : [...kinds]
 }
 
 /**
- * A package that differs although no touched path declares it: a file outside its directory hides or shows it, such
- * as an ignore file. Its owners must agree all the same.
+ * A package that changes although no touched path declares it, because a file elsewhere, such as an ignore file, hides
+ * or shows it. Its owners must still agree.
  */
 function unattributed(
   input: Surveyed,
@@ -282,7 +278,7 @@ function unattributed(
   )
 }
 
-/** New bundles that carry the name of another package's bundle: both would claim the same ClusterServiceVersion. */
+/** New bundles named like another package's bundle: both would claim the same ClusterServiceVersion. */
 function takenBundleNames({ change }: Surveyed): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
@@ -309,13 +305,12 @@ function takenBundleNames({ change }: Surveyed): Finding[] {
   })
 }
 
-/** The first name that is another one. */
 function firstOther(names: Iterable<string>, name: string): string | undefined {
   for (const other of names) if (other !== name) return other
   return undefined
 }
 
-/** Which packages and directories the base has, as far as anybody told us. */
+/** The packages and directories of the base, as far as known. */
 class KnownPackages {
   readonly #input: Surveyed
   readonly #newCatalogs: ReadonlySet<string>
@@ -341,12 +336,11 @@ class KnownPackages {
     )
   }
 
-  /** What the change does to a package of a catalog, where it does anything. */
   change(root: string, name: string): PackageChange | undefined {
     return this.#changes.get(root)?.get(name)
   }
 
-  /** The channels in which a change to a package of a catalog is felt. */
+  /** The channels that a change to a package affects. */
   channels(root: string, change: PackageChange): readonly string[] {
     return this.#channels(change)(root, this.#input)
   }
@@ -356,12 +350,11 @@ class KnownPackages {
       (known ??= touchedChannels(catalogs.find((catalog) => catalog.root === root) ?? {}, change))
   })
 
-  /** Whether the base has a file below this path. */
   isFolder(path: string): boolean {
     return hasBelow(this.#input.basePaths, path)
   }
 
-  /** Whether the base has no file of a catalog that the change touches. */
+  /** Whether the base has no file of a touched catalog. */
   isNewCatalog(root: string): boolean {
     return this.#newCatalogs.has(root)
   }
@@ -374,7 +367,7 @@ class KnownPackages {
     return this.#directories.has(name)
   }
 
-  /** Packages that a directory holds at the base, in whatever catalog. */
+  /** Packages of a directory at the base, in any catalog. */
   #namesIn(directory: string): ReadonlySet<string> {
     const known = this.#held.get(directory)
     if (known) return known
@@ -384,22 +377,24 @@ class KnownPackages {
     return names
   }
 
-  /** Whether the base has this package in this directory: in this catalog or, for a package of the directory's name, in any. */
+  /**
+   * Whether the base has this package in this directory: in this catalog or, if both have the same name, in any
+   * catalog.
+   */
   has(name: string, directory: string, root: string): boolean {
     const held = this.#namesIn(directory)
     if (held.has(name)) return true
     if (directory === '') return false
-    // A directory that holds other packages gets one more; one that nobody could look into is taken by its name.
+    // A directory with other packages gains one; an unreadable directory counts by its name.
     const here = this.#declared.get(root)?.at(directory).size ?? 0
     return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
   }
 
-  /** Whether a directory holds a package at the base, in whatever catalog. */
   holds(directory: string, name: string): boolean {
     return this.#namesIn(directory).has(name)
   }
 
-  /** Directories that a package is at home in at the base; '' for the catalog itself. A directory of its name is one. */
+  /** Directories of a package at the base; '' for the catalog itself. A directory of its name counts. */
   homes(name: string): readonly string[] {
     const homes = new Set<string>()
     for (const declared of this.#declared.values()) for (const home of declared.homes(name)) homes.add(home)
@@ -410,13 +405,13 @@ class KnownPackages {
   }
 }
 
-/** The package directories of the base, by the layout. From one base to the next only what differs is looked at. */
+/** The package directories of the base. Computed incrementally from one base to the next. */
 export const packageDirectories = ({
   basePaths,
   layout,
 }: Pick<Surveyed, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
 
-/** Branches of one process have few layouts. Nothing but the roots of its catalogs tells whose a path is. */
+/** Cache size. The branches of one process have few layouts, and only the catalogs' roots tell them apart. */
 const mostLayouts = 16
 const byLayout = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
@@ -432,6 +427,6 @@ function directoriesBy(layout: Layout): (paths: readonly string[]) => ReadonlySe
 function packageDirectoryOf(path: string, layout: Layout): string | undefined {
   const role = classifyPath(path, layout)
   if (!('directory' in role) || !role.directory) return undefined
-  // An owner file at a package's place does not make the package exist, except ci.yaml: it describes the package.
+  // Of the owner files, only ci.yaml makes a package exist: it describes the package.
   return role.kind !== 'owners' || ownerFileAt(path)?.kind === 'ci.yaml' ? role.directory : undefined
 }

@@ -1,5 +1,4 @@
-// Which approvals a change requires, whatever people say. Worked out once, however often it is judged: each answer and each
-// approval makes another judgement.
+// The approvals that a change requires. Cached, because each answer and each approval causes another judgment.
 import type { Change } from '../../change/change.ts'
 import { hasPath } from '../../change/sorted-paths.ts'
 import { once, oncePer, whileSame } from '../../findings/once.ts'
@@ -9,18 +8,16 @@ import { requiredApprovalsOf, type RequiredApprovals } from './required-approval
 import { findSuspiciousPaths } from './suspicious-paths.ts'
 import { surveyedParts, type Surveyed } from './surveyed.ts'
 
-/** All that judging and commanding look at besides answers. */
+/** Everything except answers that judging and commands need. */
 export interface Survey extends RequiredApprovals {
   readonly authority: Authority
-  /** How many packages they are about. */
   readonly packages: number
-  /** What the change does, as text. */
   readonly covers: () => Coverage
 }
 
 export const survey = (input: Surveyed): Survey => surveysOf(input.change)(input)
 
-/** What the change does, for a yes to be kept with, and compared with. */
+/** The effect of the change, to store with an approval and compare later. */
 export const coverage = (input: Surveyed): Coverage => survey(input).covers()
 
 const surveysOf = oncePer((_change: Change) => whileSame(surveyedParts, makeSurvey))
@@ -46,7 +43,7 @@ function baseTree(input: Surveyed): Parameters<typeof readAuthority>[0] {
   }
 }
 
-/** The owner files of the tree that would be merged. Used to see what a change does to them, never to allow anything. */
+/** The owner files of the merge result. Shows the change's effect on owners; never grants rights. */
 function resultTree(input: Surveyed): Parameters<typeof readAuthority>[0] {
   const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
   return {

@@ -1,4 +1,4 @@
-// What of a pull request tells which approvals it requires: nothing that people say about it, and no answer of the world.
+// The input that determines required approvals, without people's words or answers.
 import type { CheckInput } from '../check.ts'
 
 export const surveyedParts = [

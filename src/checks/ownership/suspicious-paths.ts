@@ -1,5 +1,4 @@
-// Paths that nobody's rights make acceptable: odd ones, links and submodules, and new names that look like
-// existing ones (T06, T07, T08). What disappears is never judged: cleaning up must stay possible.
+// Paths that no approval can allow: odd ones, links, submodules and look-alike names. Deletions are always allowed.
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -23,7 +22,7 @@ export function findSuspiciousPaths(input: Surveyed): Finding[] {
       if (role.kind === 'infrastructure' && role.odd !== undefined)
         found.push(finding(oddPath, at, { path, problem: role.odd }))
       if (after?.mode === '100755') {
-        // Scripts of the repository itself are executable: the bot never lands those.
+        // Scripts of the repository may be executable: the bot never merges changes to those.
         if (role.kind !== 'infrastructure') found.push(finding(executableFile, at, { path }))
       } else if (after && after.mode !== '100644')
         found.push(finding(fileMode, at, { path, mode: after.mode }))
@@ -34,7 +33,6 @@ export function findSuspiciousPaths(input: Surveyed): Finding[] {
   ]
 }
 
-/** New package directories and packages whose names break the grammar or look like existing ones. */
 function findConfusableNames(input: Surveyed): Finding[] {
   const { change, layout } = input
   const existing = new Set(packageDirectories(input))

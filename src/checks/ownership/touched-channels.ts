@@ -1,8 +1,8 @@
-// Which channels of a package a change is felt in: those that differ, and those that offer a bundle that does.
+// The channels that a change to a package affects: changed ones, and those that offer a changed bundle.
 import type { CatalogChange, PackageChange } from '../../change/change.ts'
 import { oncePer } from '../../findings/once.ts'
 
-/** Names of channels, before and after, sorted. Empty for what no channel shows, such as a description. */
+/** Names before and after, sorted. Empty for changes outside channels, such as a description. */
 export function touchedChannels(
   { base, result }: Pick<CatalogChange, 'base' | 'result'>,
   { name, bundles, channels, defaultChannel, deprecations }: PackageChange,

@@ -1,5 +1,4 @@
-// Rules that search a whole catalog: what they are given, what they yield, and how a hit becomes a finding. A rule never
-// sees another rule, a file or a clock; its words are added in one place.
+// Rules that search a whole catalog: their input, their hits, and how a hit becomes a finding.
 import { finding, subjectOf } from '../../findings/rule.ts'
 import type { SearchingRule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
@@ -9,26 +8,23 @@ import type { Mark } from '../../go/mark.ts'
 import type { CatalogView } from './view/catalog-view.ts'
 import type { Limits } from './limits.ts'
 
-/** The kind of rules that search a catalog. */
 export interface OfCatalog {
   readonly judges: 'catalog'
   readonly given: readonly [catalog: CatalogView, limits: Limits]
   readonly hit: {
-    /** Absent when the whole catalog is meant. */
+    /** Absent if the whole catalog is meant. */
     readonly at?: Location
     /**
-     * Names that lead to the object, the package first ('' where there is none): `['foo', 'stable', 'foo.v1']`.
-     * No lines and no counts: the same complaint in another state of the catalog has the same names.
+     * Path of names, package first ('' if none): `['foo', 'stable', 'foo.v1']`. No lines or counts, so that it stays
+     * the same across versions of the catalog.
      */
     readonly about: readonly string[]
     readonly related?: Finding['related']
   }
 }
 
-/** A rule of the profile `full`, ready to run. */
 export type CatalogRule = SearchingRule<object, OfCatalog>
 
-/** Adds what a rule finds to a list: the rule's words, the subject, and the package in the data. */
 export function gather(rule: CatalogRule, catalog: CatalogView, limits: Limits, into: FindingList): void {
   for (const hit of rule.find(catalog, limits)) into.offer(rule, hit.at, () => findingOf(rule, hit))
 }
@@ -42,7 +38,6 @@ function findingOf(rule: CatalogRule, hit: OfCatalog['hit'] & { readonly data: o
   }
 }
 
-/** A fact's place as a finding's place. */
 export function placeOf(place: BlobPlace, mark: Mark = place): Location {
   return { file: place.file, line: mark.line, column: mark.column }
 }

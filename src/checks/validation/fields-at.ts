@@ -1,10 +1,9 @@
-// The fields that the format has beside a given one.
 import { blobShapes, propertyShapes, shapeOf } from '../../catalog/load/known-fields.ts'
 import type { Shape } from '../../catalog/load/known-fields.ts'
 
 /**
- * Names of the known fields of the mapping in which `path` (`entries[3].replace`) stands. Below a property's `value`
- * those of its `type`, or of every closed type where it is not known.
+ * Known fields of the mapping at `path` (`entries[3].replace`). Below a property's `value`: those of its `type`, or of
+ * all closed types if the type is unknown.
  */
 export function knownFieldsAt(schema: string, path: string, type?: string): string[] {
   const steps = path

@@ -1,5 +1,3 @@
-// Names in a sentence: few are listed, many are counted.
-
 /** `a, b, c`; of more than `most` names the first ones, `and 12 more`. */
 export function listed(names: readonly string[], most = 5): string {
   return names.length <= most
@@ -7,7 +5,6 @@ export function listed(names: readonly string[], most = 5): string {
     : `${names.slice(0, most).join(', ')} and ${names.length - most} more`
 }
 
-/** Bytes for people: `1.2 MiB`. */
 export function readableBytes(bytes: number): string {
   return bytes < 1024
     ? `${bytes} bytes`

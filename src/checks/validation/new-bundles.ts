@@ -1,5 +1,4 @@
-// Which findings of a whole catalog are told: those of rules that are about new bundles are, where the bundle is new, or
-// where the configuration asks for the rule. Drops nothing else.
+// Drops findings of rules about new bundles for old ones, unless the configuration enables the rule.
 import type { Finding } from '../../findings/finding.ts'
 import type { PackageChange } from '../../change/change.ts'
 import type { RuleSettings } from './rule-settings.ts'
@@ -9,7 +8,7 @@ const ofNewBundles: ReadonlySet<string> = new Set(
   rules.filter((rule) => rule.ofNewBundles).map(({ id }) => id),
 )
 
-/** `changed`: the packages that a pull request changes; none where a catalog is looked at as it stands. */
+/** `changed`: the packages that a pull request changes; absent when checking a catalog on its own. */
 export function withoutPublished(
   findings: readonly Finding[],
   settings: RuleSettings,

@@ -1,5 +1,4 @@
-// What our own rules find in a catalog, each rule with its default severity. Worked out once for each catalog value:
-// the same base stands under many pull requests.
+// Findings of our own rules, with default severities. Cached per catalog, because many pull requests share a base.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -10,10 +9,10 @@ import { defaultLimits } from './limits.ts'
 import { rules } from './rules.ts'
 import { oncePer } from '../../findings/once.ts'
 
-/** The findings of our own rules, sorted, as many of each as a list keeps. Places name files as the catalog does. */
+/** Sorted and limited per rule. Places use the catalog's file names. */
 export const ownFindings = oncePer((catalog: Catalog): readonly Finding[] => {
   const view = viewCatalog(catalog)
-  // Where a link leads is not in a file's bytes: whoever loads the catalog finds it.
+  // The loader finds these, because a file's bytes do not show where a link leads.
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.take(linked)

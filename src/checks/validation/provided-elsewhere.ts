@@ -1,11 +1,10 @@
-// Packages and APIs that one catalog after the other requires, and another one, or the platform, provides: that they are
-// not in the catalog at hand is no news. Facts alone, each with where they were taken from; never a judgement.
+// Packages and APIs that other catalogs or the platform provide, with sources.
 
-/** An Operator of another catalog: its packages there, the APIs that it brings, by group, and who says so. */
+/** An Operator of another catalog: its packages, its APIs by group, and the source. */
 interface Provider {
   readonly packages: readonly string[]
   readonly apis: Readonly<Record<string, readonly string[]>>
-  /** Where the group and the kinds are defined, or the package is described. */
+  /** URL that defines the group and kinds, or describes the package. */
   readonly source: string
 }
 
@@ -141,8 +140,6 @@ const knownApis = new Set(
   ),
 )
 
-/** Whether another catalog, or the platform, is known to have a package of that name. */
 export const isPackageElsewhere = (name: string): boolean => knownPackages.has(name)
 
-/** Whether an Operator of another catalog, or the platform, is known to provide the API, in whatever version. */
 export const isApiElsewhere = (group: string, kind: string): boolean => knownApis.has(`${group}/${kind}`)

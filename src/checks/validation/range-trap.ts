@@ -1,20 +1,20 @@
-// Ranges that blang reads without complaint and in another sense than people do. Judges the text; which ranges a catalog has is for rules to know.
+// Ranges that blang parses but reads differently from people.
 import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
 import type { Comparator } from '../../catalog/versions/version-range.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'
 import type { Version } from '../../catalog/versions/version.ts'
 
 export type RangeTrap =
-  /** A token of one character is dropped: the `-` of a hyphen range, a lone `!`, a comma between blanks. */
+  /** blang drops one-character tokens: the `-` of a hyphen range, a lone `!`, a comma between blanks. */
   | { readonly kind: 'dropped-token'; readonly part: string }
-  /** `^`, `~` and the like are dropped in front of a wildcard, which leaves one exact version. */
+  /** blang drops `^`, `~` and the like before a wildcard, which leaves one exact version. */
   | { readonly kind: 'dropped-operator'; readonly part: string }
   /** `1.x.x` ends below 1.1.0, not below 2.0.0. */
   | { readonly kind: 'double-wildcard'; readonly part: string }
   /** An alternative that no version satisfies: `!=1.5.x`, `=1.0.0 =2.0.0`, `>2.0.0 <1.0.0`. */
   | { readonly kind: 'matches-nothing'; readonly part: string }
 
-/** The first trap in a range that parses; undefined for a plain range and for one that does not parse. */
+/** The first trap; undefined for plain and for unparsable ranges. */
 export function findRangeTrap(text: string): RangeTrap | undefined {
   const range = parseVersionRange(text)
   if (!range.ok) return undefined
@@ -27,7 +27,7 @@ export function findRangeTrap(text: string): RangeTrap | undefined {
   }
   const alternatives = text.split(' || ')
   for (const [index, comparators] of range.value.alternatives.entries()) {
-    // `a || || b` has an alternative without comparators, which matches nothing and hurts nobody.
+    // `a || || b` has an empty alternative, which matches nothing and does no harm.
     if (comparators.length === 0 || isSatisfiable(comparators)) continue
     return { kind: 'matches-nothing', part: alternatives[index]?.trim() ?? text }
   }
@@ -35,8 +35,8 @@ export function findRangeTrap(text: string): RangeTrap | undefined {
 }
 
 /**
- * Whether some version satisfies all comparators: the least one above the lower bounds that no `!=` rules out does, or
- * none. One look at each bound: a range can be as long as a file.
+ * Whether a version satisfies all comparators. Only the lowest candidate above the lower bounds needs testing. Linear,
+ * because a range can be as long as a file.
  */
 function isSatisfiable(comparators: readonly Comparator[]): boolean {
   let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }

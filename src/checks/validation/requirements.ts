@@ -1,4 +1,3 @@
-// What bundles require of others, wherever it is written: properties and, inside them, constraints. Reads only.
 import type { Location } from '../../findings/finding.ts'
 import { fieldText } from './view/field-text.ts'
 import { placeOf } from './catalog-rule.ts'
@@ -13,7 +12,7 @@ export interface PackageRequirement {
   readonly at: Location
   readonly packageName: string
   readonly versionRange: string
-  /** False inside a constraint: there it may be one of several alternatives. */
+  /** False inside a constraint, where it may be one of several alternatives. */
   readonly alone: boolean
 }
 
@@ -22,12 +21,12 @@ interface BundleOfPackage {
   readonly bundle: BundleView
 }
 
-/** Every bundle of the catalog with its package. Many rules look at all of them: one list serves them. */
+/** Cached, because many rules use it. */
 export const bundlesOf = oncePer((catalog: CatalogView): readonly BundleOfPackage[] =>
   catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
 )
 
-/** Every package that a bundle requires, by property or inside a constraint, in document order. */
+/** By property or inside a constraint, in document order. */
 export function* packageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
   for (const { package: its, bundle } of bundlesOf(catalog)) {
     const has = (type: string) => bundle.properties(type).length > 0
@@ -59,7 +58,7 @@ export interface ApiRequirement {
   readonly kind: string
 }
 
-/** Every API that a bundle requires whatever else is there: by property, or as the whole of a constraint. */
+/** Unconditional requirements only: by property, or as a whole constraint. */
 export function* apiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
   for (const { package: its, bundle } of bundlesOf(catalog)) {
     if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
@@ -81,7 +80,6 @@ export function* apiRequirements(catalog: CatalogView): Generator<ApiRequirement
   }
 }
 
-/** A constraint and all that is nested in it. */
 export function* partsOf(constraint: Constraint): Generator<Constraint> {
   yield constraint
   if ('constraints' in constraint) for (const nested of constraint.constraints) yield* partsOf(nested)

@@ -1,20 +1,18 @@
-// The configuration's word on rules: another severity, off, or silent for some packages and paths.
-// What opm itself refuses has no switch.
+// Applies configured severities and exclusions to findings. opm's own errors cannot be switched off.
 import { minimatch } from 'minimatch'
 import type { Config } from '../../config/config.ts'
 import type { Finding, Severity } from '../../findings/finding.ts'
 
 export type RuleSettings = Config['rules']
 
-/** What a finding speaks of, as the configuration names it. */
 export interface RulePlace {
   readonly package?: unknown
   readonly file?: string | undefined
 }
 
 /**
- * Findings as the configuration wants them. Those of rules in `fixed` stay as they are, whatever it says. `placesOf` says
- * what a finding speaks of: it is silent where all of that is to be ignored.
+ * Applies settings except to rules in `fixed`. `placesOf` returns a finding's places; the finding is dropped if all are
+ * ignored.
  */
 export function applyRuleSettings(
   findings: readonly Finding[],
@@ -36,7 +34,6 @@ export function applyRuleSettings(
   })
 }
 
-/** Whether a rule is switched off, altogether or for this package or file. */
 export function isSilent(rule: string, place: RulePlace, settings: RuleSettings): boolean {
   const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
   if (setting === undefined) return false
@@ -44,12 +41,12 @@ export function isSilent(rule: string, place: RulePlace, settings: RuleSettings)
   return setting.severity === 'off' || setting.ignore.some((pattern) => names(pattern, place))
 }
 
-/** The package and the file of a finding; `root` is the directory in the repository that its file is told from. */
+/** `root`: the directory that the finding's file is relative to. */
 export function placeOf({ at, data }: Finding, root = ''): RulePlace {
   return { package: data?.package, file: at && root !== '' ? `${root}/${at.file}` : at?.file }
 }
 
-/** Whether a pattern is the package, or a glob that the file matches. */
+/** Whether the pattern equals the package or matches the file as a glob. */
 function names(pattern: string, place: RulePlace): boolean {
   return (
     place.package === pattern || (place.file !== undefined && minimatch(place.file, pattern, { dot: true }))

@@ -1,14 +1,14 @@
-// Which known name someone probably meant. Never decides that a name is wrong.
+// Finds the known name that someone probably meant.
 
-/** How far apart two names may be: a third of the shorter one, but no more than two slips. */
+/** Most edits between two similar names; also at most a third of the shorter one. */
 const mostSlips = 2
 
-/** A hint is worth no more: with thousands of names the first ones are compared. */
+/** Most candidates to compare, to limit the cost of a hint. */
 const mostCompared = 500
 
 /**
- * The nearest of the candidates, when near enough to be a slip: letters swapped, left out, added or wrong, case and
- * separators aside. The first of equally near ones; undefined when none is near.
+ * The nearest candidate within the limits, ignoring case and separators. The first of equally near ones; undefined if
+ * none is near.
  */
 export function similarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
@@ -35,7 +35,7 @@ function simplified(name: string): string {
   return name.toLowerCase().replaceAll(/[-_\s]/g, '')
 }
 
-/** Edits that turn one text into the other; two neighbours that changed places are one edit. Bounded to long names' first 100 characters. */
+/** Number of edits; a swap of neighbors is one. Compares the first 100 characters. */
 function editDistance(a: string, b: string): number {
   const from = a.slice(0, 100)
   const to = b.slice(0, 100)

@@ -1,6 +1,4 @@
-// A whole catalog's verdict in the profile `full`: opm's rules, then our own, those about images as far as nobody needs
-// to be asked. For the command line and for whoever looks at one state of a catalog; what a pull request changes is for
-// validation.ts and images.ts.
+// Validates a whole catalog in the profile `full`: opm's rules, our own, and those about images that need no registry.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { modelRules } from '../../catalog/model/rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
@@ -17,15 +15,14 @@ import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings, isSilent, placeOf } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
-/** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
+/** Rules that cannot be switched off: opm cannot serve a catalog that breaks one. */
 export const fixedRules: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
 /**
- * opm's verdict and findings with ours on top, and with what the images check says of references without asking for
- * them. `passed` is false for any error, also of a rule of our own. Never throws. `root` is the catalog's directory in
- * its repository, by which settings name files; `registries` are those that the repository allows, none meaning all.
+ * opm's verdict and findings plus ours. `passed` is false for any error. Never throws. `root`: the catalog's directory
+ * in its repository, for settings. `registries`: the allowed ones; empty allows all.
  */
 export function validateFully(
   catalog: Catalog,
@@ -44,7 +41,7 @@ export function validateFully(
   const below = (file: string) => (root === '' ? file : `${root}/${file}`)
   const told = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
   const refused = new Set(told.map(({ data }) => data?.['image']))
-  // Where opm's rule found more than are listed, any reference that it refuses may be among them.
+  // If findings of opm's rule were cut off, any reference may be among them.
   const isCut = told.some((found) => leftOutBy(found) > 0)
   const written = findWrittenReferences(catalog, {
     allowed: options.registries ?? [],

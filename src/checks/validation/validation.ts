@@ -1,7 +1,5 @@
-// The validation check: every catalog that a pull request touches is valid afterwards, as opm and our own rules see it,
-// does no harm to those who installed from it, and is what its template renders to; and every bundle directory that it
-// touches. Asks the world nothing but what the bundles of touched templates are. What was wrong before and does not block is
-// not held against a change that leaves it as it was.
+// Checks that touched catalogs and bundle directories are valid, keep upgrades working and match their templates. Asks
+// only about bundles of touched templates. Old findings that do not block are not held against the change.
 import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
@@ -44,7 +42,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   if (ruleSet)
     findings.push(
       ...applyRuleSettings(
-        // No catalog changes yet: the pull request that changes one is judged, and blocked, for itself.
+        // No catalog changes yet; the pull request that changes it will be judged.
         judgeBecoming(input.becoming ?? [], ruleSet, config.rules, directories).map((found): Finding =>
           found.severity === 'error' ? { ...found, severity: 'warning' } : found,
         ),
@@ -67,15 +65,14 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   }
 }
 
-/** The rules of the configured opm release; undefined where this program does not know it. */
+/** Undefined for an unknown opm release. */
 export function ruleSetOf({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
-  // `v1.73` is v1.73.0 as it was released: the default, and what the recorded verdicts were taken from.
+  // `v1.73` means v1.73.0: the default, and the release of the recorded verdicts.
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
 }
 
 interface JudgedCatalog {
   readonly findings: Finding[]
-  /** Whether findings are left out, because the base has them too. */
   readonly hasOlder: boolean
 }
 
@@ -101,8 +98,8 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
 }
 
 /**
- * Whether the base has a complaint already. Where it has more of a rule than are listed nobody can tell, and all of that
- * rule count as known.
+ * Whether the base has the same complaint. If the base's list for a rule was cut off, all findings of that rule count
+ * as known.
  */
 function knownOf(base: readonly Finding[]): (found: Finding) => boolean {
   const keys = new Set(base.map(keyOf))
@@ -110,12 +107,12 @@ function knownOf(base: readonly Finding[]): (found: Finding) => boolean {
   return (found) => cut.has(found.rule) || keys.has(keyOf(found))
 }
 
-/** Pairs a finding of the result with the same complaint in the base. */
+/** Matches a finding of the result with the same complaint in the base. */
 function keyOf({ rule, subject }: Finding): string {
   return `${rule} ${subject ?? ''}`
 }
 
-/** Places by their path in the repository, and the catalog's directory in the data. */
+/** Converts places to repository paths and adds the catalog's directory to the data. */
 function inRepository(found: Finding, root: string): Finding {
   const there = (at: Location): Location => ({ ...at, file: repositoryPath(root, at.file) })
   return {
@@ -126,7 +123,7 @@ function inRepository(found: Finding, root: string): Finding {
   }
 }
 
-/** Nothing of what the rest of the catalog holds: each merge of others would make it another, and be told on all that wait. */
+/** Omits totals of the whole catalog: every other merge would change them and update all waiting pull requests. */
 function summaryOf(
   { change: { catalogs }, templates = [], bundleDirectories = [] }: CheckInput,
   hasOlder: boolean,

@@ -1,4 +1,3 @@
-// Every version range that a catalog's blobs write down, with its place and the names that lead to it.
 import type { Location } from '../../findings/finding.ts'
 import { placeOf } from './catalog-rule.ts'
 import type { CatalogView } from './view/catalog-view.ts'
@@ -8,11 +7,10 @@ export interface WrittenRange {
   readonly at: Location
   readonly about: readonly string[]
   readonly range: string
-  /** The field's name, for people. */
   readonly from: 'skipRange' | 'versionRange'
 }
 
-/** Ranges of channel entries and of required packages; empty ones are left out. */
+/** Ranges of channel entries and of required packages; skips empty ones. */
 export function* versionRanges(catalog: CatalogView): Generator<WrittenRange> {
   for (const its of catalog.packages) {
     for (const { blob } of its.channels) {

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 
 export type ActionRun =
-  /** Decide on a pull request. */
   | {
       readonly kind: 'check'
       readonly pull: number
@@ -12,7 +11,6 @@ export type ActionRun =
       readonly baseRef: string
       readonly head: string
     }
-  /** Validate every catalog of the checkout. */
   | { readonly kind: 'validate' }
   | { readonly kind: 'refused'; readonly why: string }
 

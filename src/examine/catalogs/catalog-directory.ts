@@ -1,5 +1,5 @@
-// A directory on disk as opm walks and opens it, with Go's words for what cannot be opened. Reads files only when
-// asked to, one at a time; never parses them.
+// Walks and opens a directory on disk as opm does, with Go's error texts. Reads files one at a time on request, without
+// parsing.
 import {
   closeSync,
   constants,
@@ -16,15 +16,15 @@ import { ignoreFileText } from '../../catalog/load/indexignore.ts'
 import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
 
 export interface CatalogFile {
-  /** Below the directory, `/` between components. */
+  /** Relative to the directory, with `/` separators. */
   readonly path: string
-  /** A symbolic link that leads to somewhere outside the directory. opm follows it; whoever reviews does not see it. */
+  /** A symbolic link to a place outside the directory. opm follows it, but reviewers don't see its content. */
   readonly leadsOut: boolean
-  /** The file's bytes, or opm's words for why there are none. With `memory` they are there until its next use. */
+  /** The file's bytes, or opm's error. With `memory`, the bytes are valid until its next use. */
   read(memory?: FileMemory): Uint8Array | { readonly error: string }
 }
 
-/** Memory for one file after the other: the machine hands out fresh memory as slowly as it reads files. */
+/** A reusable buffer: allocating fresh memory is as slow as reading the file. */
 export class FileMemory {
   private bytes = new Uint8Array(0)
 
@@ -35,13 +35,13 @@ export class FileMemory {
 }
 
 export type CatalogDirectory =
-  /** The argument is no directory: opm prints this with its usage. */
+  /** opm prints this with its usage. */
   | { readonly kind: 'not-a-directory'; readonly message: string }
-  /** The tree cannot be walked or an ignore file not be read: opm loads nothing. */
+  /** A directory or an ignore file is unreadable, so opm loads nothing. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly file: string }
   | { readonly kind: 'files'; readonly files: readonly CatalogFile[] }
 
-/** Go's texts for the errors of the operating system; any other is shown by its code. */
+/** Go's texts for system errors; others show their code. */
 const goErrors: Readonly<Record<string, string>> = {
   EAGAIN: 'not a regular file',
   EACCES: 'permission denied',
@@ -56,7 +56,7 @@ const goErrors: Readonly<Record<string, string>> = {
   EPERM: 'operation not permitted',
 }
 
-/** Opens a catalog directory: its files in walk order, ignore files applied. */
+/** Lists files in walk order, without ignored ones. */
 export function openCatalogDirectory(dir: string): CatalogDirectory {
   try {
     if (!statSync(dir).isDirectory()) {
@@ -93,7 +93,7 @@ interface Walk {
   error?: { readonly message: string; readonly file: string }
 }
 
-/** All that is no directory; symbolic links are not followed here. */
+/** Does not follow symbolic links. */
 function walkTree(root: string): Walk {
   const walk: Walk = { entries: [] }
   const todo = ['']
@@ -112,7 +112,7 @@ function walkTree(root: string): Walk {
   return walk
 }
 
-/** Opening complains of the path below the root, reading of the whole path, as Go's os.DirFS does. */
+/** As Go's os.DirFS: open errors name the relative path, read errors the full path. */
 function readLikeGo(
   root: string,
   path: string,
@@ -120,7 +120,7 @@ function readLikeGo(
 ): Uint8Array | { readonly error: string } {
   let file: number
   try {
-    // Without O_NONBLOCK a pipe that nobody writes to would never be opened.
+    // Without O_NONBLOCK, opening a pipe without a writer blocks forever.
     file = openSync(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     return { error: `open ${path}: ${goError(error)}` }
@@ -128,11 +128,11 @@ function readLikeGo(
   try {
     const found = fstatSync(file)
     if (found.isDirectory()) return { error: `read ${join(root, path)}: is a directory` }
-    // A device has no end: one byte of it tells whether it is as empty as /dev/null.
+    // A device has no end. One byte tells whether it is as empty as /dev/null.
     if (!found.isFile() && readSync(file, new Uint8Array(1)) > 0)
       return { error: `read ${join(root, path)}: not a regular file` }
     if (!found.isFile()) return new Uint8Array(0)
-    // What has no size may have content all the same, in /proc.
+    // Files in /proc have content though their size is 0.
     return memory === undefined || found.size === 0 ? readFileSync(file) : readInto(memory, file, found.size)
   } catch (error) {
     return { error: `read ${join(root, path)}: ${goError(error)}` }
@@ -155,7 +155,7 @@ function leadsOut(root: string, path: string): boolean {
     const home = realpathSync(root)
     return target !== home && !target.startsWith(home.endsWith(sep) ? home : home + sep)
   } catch {
-    // A link that leads nowhere leads nowhere outside.
+    // A broken link doesn't lead outside.
     return false
   }
 }

@@ -1,5 +1,5 @@
-// Loads whole catalogs from git trees. What a file says depends on its bytes alone, so it is remembered by blob id,
-// in memory and in the store: a pull request costs what it touches, not what the catalog weighs.
+// Loads whole catalogs from git trees. Facts are cached by blob id, in memory and in the store, so a pull request costs
+// only the files that it touches.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
@@ -18,15 +18,14 @@ import { LruMap } from './lru-map.ts'
 import type { ReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
-  /** The catalog below `root` (or in the one file of that name) in a tree, or undefined when the tree has nothing there. */
+  /** The catalog below `root` (or in the one file of that name); undefined when the tree has nothing there. */
   load(repository: ReadTree, tree: TreeSha, root: string): Promise<Catalog | undefined>
-  /** Where facts are kept by blob. Absent: no longer than this process lives. */
+  /** Keeps facts by blob across processes. Absent: memory only. */
   readonly cache?: Cache
 }
 
 const linkMode = '120000'
 
-/** A catalog, and what it was loaded from. */
 interface Loaded {
   readonly entries: readonly ListedEntry[]
   readonly catalog: Catalog
@@ -45,13 +44,12 @@ function isSameEntries(some: readonly ListedEntry[], others: readonly ListedEntr
   )
 }
 
-/** Facts of catalogs whose files weigh this much together stay in memory: a quarter of a gigabyte of YAML. */
+/** Limit for catalogs in memory, measured by the size of their files: a quarter of a gigabyte of YAML. */
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
 
-/** Facts of a file that no catalog has had for a month are read again. */
 const keptSeconds = 30 * 24 * 3600
-// Their shape is the version's to tell: test/catalog/facts/facts-version.test.ts.
+// Raise the version when the facts change shape: test/catalog/facts/facts-version.test.ts.
 const fileFacts = defineCache<FileFacts>('facts', {
   version: factsVersion,
   read: (stored) => (isFileFacts(stored) ? stored : undefined),
@@ -71,7 +69,7 @@ const readAtOnce = 8
 export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
   const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, Loaded>(rememberedCatalogs, () => 1)
-  /** The last ones at each place, newest first; both sides of a change, and the base that it leads to. */
+  /** Recent catalogs by root, newest first: both sides of a change, and the base that follows. */
   const byRoot = new LruMap<string, readonly Loaded[]>(rememberedCatalogs, (loaded) => loaded.length)
 
   function remember(key: string, root: string, loaded: Loaded): void {
@@ -100,7 +98,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         if (value === undefined) {
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
-            // Says as much about this moment as about the file: it is not remembered.
+            // Not cached, because the machine may just be busy.
             result.set(oid, unreadableFile(tooHeavy))
             continue
           }
@@ -127,7 +125,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         if (file === undefined) return undefined
         entries = [{ path: root, ...file }]
       }
-      // Another tree with the same files there: the same catalog, whose findings are known. Links may lead elsewhere now.
+      // Another tree with the same files has the same catalog and findings, unless links lead elsewhere now.
       const same = entries.some(({ mode }) => mode === linkMode)
         ? undefined
         : byRoot.get(root)?.find((one) => isSameEntries(one.entries, entries))
@@ -150,7 +148,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
           ignores,
         )
       const selected = new Set(selection.files)
-      // New links and submodules are refused by the ownership check (T07); opm opens those that are there already.
+      // The ownership check rejects new links and submodules (T07); opm opens existing ones.
       const files: (Pick<ListedEntry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
       const dead: { path: string; facts: FileFacts }[] = []
       for (const entry of entries) {
@@ -161,7 +159,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
         const { file, leadsOut, error } = await followed(entry)
         if (file !== undefined) files.push({ path, oid: file, leadsOut })
         else {
-          // opm has opened a directory before it finds out.
+          // opm opens a directory before it notices that it is one.
           const said =
             error === 'is a directory' ? `read ${path}: ${error}` : `open ${below(path)}: ${error ?? ''}`
           dead.push({
@@ -187,10 +185,10 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
   }
 }
 
-/** Each pattern is held against each path: some seconds' worth of that. No catalog has more than a few patterns. */
+/** Patterns times paths, which takes some seconds. Real catalogs have few patterns. */
 const mostComparisons = 10_000_000
 
-/** Ignore files that cannot be followed in reasonable time read as one that cannot be read: the catalog is not valid. */
+/** Too many patterns count as an unreadable ignore file, which makes the catalog invalid. */
 function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): Selection | undefined {
   let [patterns, length] = [0, 0]
   for (const [file, text] of ignores) {
@@ -208,20 +206,19 @@ function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): S
   return undefined
 }
 
-/** Of all ignore files of a catalog. */
 const longestIgnores = 8 * 1024 * 1024
 
-/** What a file says, and that it is not the catalog that says it. */
+/** Marks facts that come from behind a link. */
 function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
   if (!leadsOut) return facts
   const found = { ...finding(linkLeadsOut, undefined, {}), subject: subjectOf([path]) }
   return { ...facts, findings: [...facts.findings, found] }
 }
 
-/** A text file from a tree, or '' when it is too large to be one of ours (1 MB). */
+/** A text file from a tree, or '' when it is larger than 1 MB. */
 export async function readText(repository: ReadTree, blob: BlobSha): Promise<string> {
   try {
-    // A byte order mark stays: whoever reads a list of people must see it.
+    // Keeps a byte order mark, because the parsers of owner files must see it.
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))
   } catch (error) {
     if (isGitError(error, 'too-large')) return ''

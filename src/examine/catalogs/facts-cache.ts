@@ -1,5 +1,4 @@
-// Facts of catalog files, kept on disk by the content of the file: a file that was read once, by this version of the
-// reader, is never read again. A cache that cannot be read or written is no cache; it never fails a command.
+// Caches facts of catalog files on disk, by content and reader version. Cache errors never fail a command.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,20 +7,16 @@ import { factsVersion } from '../../catalog/facts/facts-version.ts'
 import { readFile } from '../../catalog/load/read-file.ts'
 import { cacheHome } from './cache-home.ts'
 
-/** Reading a smaller file takes no longer than opening its facts. */
+/** Bytes. Reading a smaller file is as fast as opening its cached facts. */
 const smallestFile = 16 * 1024
 const keptDays = 30
 const day = 24 * 60 * 60 * 1000
 
 export interface FactsCache {
-  /** The facts of a file with these bytes: kept ones, or read now and kept. */
   factsOf(bytes: Uint8Array): FileFacts
 }
 
-/**
- * The cache in a directory, which is made when the first facts are kept. `now` in milliseconds decides which facts
- * are too old to keep.
- */
+/** Creates the directory on the first write. `now` in milliseconds decides which facts have expired. */
 export function openFactsCache(directory = join(cacheHome(), 'facts'), now = Date.now()): FactsCache {
   const folder = join(directory, `v${factsVersion}`)
   let isSwept = false
@@ -43,7 +38,7 @@ export function openFactsCache(directory = join(cacheHome(), 'facts'), now = Dat
   }
 }
 
-/** An entry is a line with the digest of what follows, then the facts: what was cut short or damaged is not read. */
+/** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
 function readEntry(path: string, bytes: number): FileFacts | undefined {
   try {
     const entry = readFileSync(path, 'utf8')
@@ -57,7 +52,7 @@ function readEntry(path: string, bytes: number): FileFacts | undefined {
   }
 }
 
-/** Written beside its place and moved there, so that no other process ever sees half of it. */
+/** Renames a finished file into place, so that no other process reads half of it. */
 function writeEntry(path: string, facts: FileFacts): void {
   const draft = `${path}.${randomUUID()}`
   try {
@@ -73,11 +68,11 @@ function remove(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // What cannot be removed was hardly written; the next sweep tries again.
+    // The next sweep tries again.
   }
 }
 
-/** Makes the folder, and removes the facts of other versions and those that are too old. Once a run, before writing. */
+/** Creates the folder, and removes expired facts and those of other versions. Runs once, before the first write. */
 function sweep(directory: string, folder: string, now: number): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -90,7 +85,7 @@ function sweep(directory: string, folder: string, now: number): void {
       if (now - statSync(path).mtimeMs > keptDays * day) rmSync(path, { force: true })
     }
   } catch {
-    // Another process may sweep at the same time; what is left lies there until the next time.
+    // Another process may be sweeping too; the next sweep removes the rest.
   }
 }
 

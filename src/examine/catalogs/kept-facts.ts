@@ -1,5 +1,4 @@
-// Facts of files kept on disk by the ids of their blobs, for processes that have no store. A cache: what cannot be read or
-// written is read again from the file itself.
+// Caches facts of files on disk by blob id, for processes without a store. Cache errors count as missing entries.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +7,7 @@ import type { Cache, CacheSpace } from '../../ports/cache.ts'
 const keptDays = 30
 const day = 24 * 60 * 60 * 1000
 
-/** Keys must be object ids or digests. What another version of a reader kept goes at its first writing. */
+/** Keys must be object ids or digests. The first write of a version removes the entries of others. */
 export function openKeptFacts(directory: string): Cache {
   const swept = new Map<string, Promise<void>>()
   const folderOf = ({ name }: CacheSpace<unknown>) => join(directory, folderNameOf(name))
@@ -31,7 +30,7 @@ export function openKeptFacts(directory: string): Cache {
   }
 }
 
-/** A line with the digest of what follows, then the facts: what was cut short or damaged is not read. */
+/** An entry is a line with a digest, then the facts, so that a damaged entry is detected. */
 async function readEntry(path: string): Promise<unknown> {
   try {
     const entry = await readFile(path, 'utf8')
@@ -43,7 +42,7 @@ async function readEntry(path: string): Promise<unknown> {
   }
 }
 
-/** Written beside its place and moved there, so that no other process ever sees half of it. */
+/** Renames a finished file into place, so that no other process reads half of it. */
 async function writeEntry(path: string, value: unknown): Promise<void> {
   const draft = `${path}.${randomUUID()}`
   try {
@@ -57,7 +56,7 @@ async function writeEntry(path: string, value: unknown): Promise<void> {
 
 const folderNameOf = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
 
-/** Other kinds of facts lie beside these: only other versions of the same kind go. */
+/** Removes only other versions of the same kind; other kinds share the directory. */
 async function sweep(directory: string, name: string): Promise<void> {
   const folder = join(directory, folderNameOf(name))
   const kind = `${folderNameOf(name.slice(0, name.lastIndexOf(' ')))}-`
@@ -72,7 +71,7 @@ async function sweep(directory: string, name: string): Promise<void> {
       if (Date.now() - (await stat(path)).mtimeMs > keptDays * day) await rm(path, { force: true })
     }
   } catch {
-    // Another process may sweep at the same time; what is left lies there until the next time.
+    // Another process may be sweeping too; the next sweep removes the rest.
   }
 }
 

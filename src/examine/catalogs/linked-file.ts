@@ -1,43 +1,40 @@
-// Where a symbolic link of a tree leads, as the system follows it on a checkout: part by part, through links to
-// directories too. Looks only into the same tree.
+// Resolves a symbolic link of a tree as the system does on a checkout, part by part and through links to directories.
+// Stays within the tree.
 import type { BlobSha, TreeSha } from '../../change/ids.ts'
 import { isGitError } from '../../git/git-error.ts'
 import { decodePath } from '../../git/path-text.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 
 export interface LinkedFile {
-  /** The file at the link's end; undefined where the tree has none: a directory, nothing, or a place outside of it. */
+  /** Undefined for a directory, a missing file or a place outside the tree. */
   readonly file?: BlobSha
-  /** Whether the way leads through a place outside the catalog. */
   readonly leadsOut: boolean
-  /** Why there is no file, in Go's words. */
+  /** In Go's words. */
   readonly error?: LinkError
 }
 
 export type LinkError =
   'no such file or directory' | 'not a directory' | 'is a directory' | 'too many levels of symbolic links'
 
-/** Where a path ends when every link on its way is followed. */
 export interface PathEnd {
-  /** The path without any link; undefined for a place outside the tree and for a circle. */
+  /** The path without any link; undefined outside the tree and for a cycle. */
   readonly path?: string
-  /** The file there, if one is. */
   readonly file?: BlobSha
-  /** Places of the links on the way. */
   readonly links: readonly string[]
-  /** Absent for a file. A directory has one too. */
+  /** Absent for a file. */
   readonly error?: LinkError
 }
 
 const linkMode = '120000'
-/** As many links as Linux follows. */
+/** Linux follows as many. */
 const mostLinks = 40
-/** Linux takes no longer path, and makes no such link on a checkout. */
+/** The limit of Linux for paths in bytes. */
 const longestTarget = 4095
-/** Parts of paths that are looked at for one link. A link of sense has a dozen; forty of the longest have a hundred thousand. */
+/**
+ * Limit of path parts for one link. Real links have a dozen; forty links of the longest kind have a hundred thousand.
+ */
 const mostParts = 400
 
-/** Follows the link at `path`, whose text is the blob `link`. */
 export async function linkedFile(
   repository: ReadTree,
   tree: TreeSha,
@@ -57,7 +54,7 @@ export async function linkedFile(
   return { leadsOut, ...(end.file && { file: end.file }), ...(end.error && { error: end.error }) }
 }
 
-/** Where a path of the tree ends, whose own parts may be links. */
+/** Where a path ends when its links are followed. */
 export async function pathEnd(repository: ReadTree, tree: TreeSha, path: string): Promise<PathEnd> {
   return follow(repository, tree, { at: [], links: [], left: path.split('/') })
 }
@@ -66,10 +63,9 @@ const tooMany = 'too many levels of symbolic links'
 const nothing = 'no such file or directory'
 
 interface Way {
-  /** A directory without links above it. */
   readonly at: readonly string[]
   readonly links: readonly string[]
-  /** What is still to be walked from there; undefined for a target that leads nowhere in this tree. */
+  /** The parts still to walk; undefined for a target outside this tree. */
   readonly left: readonly string[] | undefined
 }
 
@@ -85,7 +81,7 @@ async function follow(repository: ReadTree, tree: TreeSha, way: Way): Promise<Pa
     if (part === '' || part === '.') continue
     if (part === '..') {
       if (at.length === 0) return { links, error: nothing }
-      // Above what is not there is nothing, though a text without the two parts would lead on.
+      // `..` behind a missing directory fails on a real file system, so it is not simplified away.
       if ((await repository.list(tree, at.join('/'))).length === 0)
         return { links, path: at.join('/'), error: nothing }
       at.pop()
@@ -103,7 +99,7 @@ async function follow(repository: ReadTree, tree: TreeSha, way: Way): Promise<Pa
     }
     at.push(part)
     if (entry?.mode.startsWith('100') !== true) continue
-    // A slash behind a file demands a directory, whatever follows.
+    // A slash after a file requires a directory.
     return left.length === 0
       ? { path: here, file: entry.oid, links }
       : { path: here, links, error: 'not a directory' }
@@ -113,11 +109,11 @@ async function follow(repository: ReadTree, tree: TreeSha, way: Way): Promise<Pa
   return { path, links, error: isDirectory ? 'is a directory' : nothing }
 }
 
-/** The parts of a link's text; undefined where it leads out of every checkout, or could not stand in one. */
+/** Undefined for a link that leaves every checkout or cannot exist in one. */
 async function targetOf(repository: ReadTree, link: BlobSha): Promise<readonly string[] | undefined> {
   try {
     const bytes = await repository.read(link, longestTarget)
-    // The system takes the text up to its first NUL.
+    // The system ends the text at its first NUL.
     const end = bytes.indexOf(0)
     const target = decodePath(end < 0 ? bytes : bytes.subarray(0, end))
     return target === '' || target.startsWith('/') ? undefined : target.split('/')

@@ -1,4 +1,4 @@
-// A map that drops the least recently used entries once all of them weigh too much together, and those that are too old.
+// A map that drops expired entries, and the least recently used ones above a total weight.
 
 export class LruMap<Key, Value> {
   readonly #values = new Map<Key, Value>()

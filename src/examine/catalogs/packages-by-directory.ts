@@ -1,5 +1,5 @@
-// Which packages the directories of a change hold in the catalogs that it does not touch. Reads single directories
-// of the base, never whole catalogs: what a file says is cached by its blob, and neighbours share most of them.
+// Finds the packages that a change's directories hold in untouched catalogs of the base. Reads single directories;
+// facts are cached by blob.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -8,15 +8,15 @@ import type { ReadTree } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 import type { Change } from '../../change/change.ts'
 
-/** Catalogs that are looked into for one directory, newest first: a package that no recent one has is as good as new. */
+/** Newest first. A package that no recent catalog has counts as new. */
 const catalogsPerDirectory = 3
-/** Directories that are looked into: a change that adds more packages than that is a maintainer's anyway. */
+/** A change that adds more packages requires a maintainer anyway. */
 const mostDirectories = 50
 
 /**
- * Names of packages by directory, for directories where the change adds a package to a catalog that already existed
- * or begins: what tells a package that comes to one more catalog from a new one, where its directory has another
- * name. Empty when no package is added.
+ * Package names by directory, where the change adds a package to a new or existing catalog. Distinguishes a package
+ * that enters one more catalog from a new one, even when its directory has another name. Empty when no package is
+ * added.
  */
 export async function packagesByDirectory(
   change: Pick<Change, 'catalogs'>,

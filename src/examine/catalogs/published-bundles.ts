@@ -1,5 +1,5 @@
-// Bundles of the base under the names that a change adds, in the catalogs that it does not touch. Reads the package's
-// directory there, and the whole catalog only where files lie or are ignored above their directories.
+// Finds bundles of the base with the names that a change adds, in untouched catalogs. Reads whole catalogs only where
+// files are, or are ignored, above the package directories.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { Change } from '../../change/change.ts'
 import type { TreeSha } from '../../change/ids.ts'
@@ -9,7 +9,7 @@ import type { PublishedBundle } from '../../checks/check.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
-/** A change of more packages is as wide as a catalog: then catalogs are read whole, each once. */
+/** With more packages, reading whole catalogs once is cheaper. */
 const mostDirectories = 8
 
 /** In the order of the layout. Empty when no bundle is added. */
@@ -45,7 +45,6 @@ function additionsOf({ catalogs }: Pick<Change, 'catalogs'>) {
   return { names, directories }
 }
 
-/** What is to be loaded of a catalog: directories of it, or the whole, or nothing. */
 function placesIn(
   root: string,
   directories: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-// A directory on disk as one catalog: its files opened, read and put together as opm does. Judges nothing.
+// Opens, reads and assembles a catalog directory on disk as opm does, without judging it.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { fileUnreadable, linkLeadsOut } from '../../catalog/load/file-rules.ts'
@@ -10,25 +10,24 @@ import { finding } from '../../findings/rule.ts'
 import { FileMemory, openCatalogDirectory, type CatalogFile } from './catalog-directory.ts'
 
 export type DirectoryRead =
-  /** There is no such directory. `message` is opm's. */
+  /** `message` is opm's. */
   | { readonly kind: 'not-a-directory'; readonly message: string }
-  /** The tree cannot be walked: opm loads nothing of it, and says `message`. */
+  /** The tree is unreadable, so opm loads nothing and prints `message`. */
   | { readonly kind: 'unreadable'; readonly message: string; readonly findings: readonly Finding[] }
   | {
       readonly kind: 'catalog'
-      /** Everything that could be read. `loadErrors` are those of files that could not be opened or parsed. */
+      /** Includes everything readable; `loadErrors` lists files that are not. */
       readonly catalog: Catalog
-      /** A finding for each file that could not be opened. */
       readonly unreadable: readonly Finding[]
-      /** A finding for each symbolic link out of the directory: opm follows it, and whoever reviews does not see it. */
+      /** A finding for each symbolic link out of the directory: opm follows it, but reviewers don't see its content. */
       readonly linked: readonly Finding[]
-      /** The bytes of a file, read again; undefined where it cannot be. */
+      /** Reads a file again; undefined where that fails. */
       readonly bytesOf: (path: string) => Uint8Array | undefined
-      /** Paths of the catalog's files below the directory, in opm's order. */
+      /** Relative to the directory, in opm's order. */
       readonly paths: readonly string[]
     }
 
-/** Reads a directory. `factsOf` may remember what it was told of the same bytes. Never throws on what files say. */
+/** Never throws because of file contents. `factsOf` may cache. */
 export function readCatalogDirectory(
   dir: string,
   factsOf: (bytes: Uint8Array) => FileFacts = (bytes) => readFile(bytes),
@@ -68,7 +67,7 @@ export function readCatalogDirectory(
   }
 }
 
-/** Files that could not be opened fail the load as files that cannot be parsed do; the first in walk order decides. */
+/** An unopened file fails the load like an invalid one; the first in walk order decides. */
 function withLoadErrors(catalog: Catalog, more: Catalog['loadErrors']): Catalog {
   if (more.length === 0) return catalog
   const loadErrors = [...catalog.loadErrors, ...more].sort((a, b) => compareWalk(a.file, b.file))

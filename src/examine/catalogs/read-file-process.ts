@@ -1,4 +1,3 @@
-// One of the reader pool's processes: bytes in, facts out.
 import { readFile } from '../../catalog/load/read-file.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
 

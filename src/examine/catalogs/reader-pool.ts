@@ -1,5 +1,5 @@
-// Reads catalog files away from the process that answers deliveries: a 20 MB file must not make GitHub wait, nor one that
-// needs more memory than there is end the App.
+// Reads catalog files in other processes: a 20 MB file must not delay GitHub, and one that exhausts memory must not end
+// the App.
 import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import type { FileFacts } from '../../catalog/facts/catalog.ts'
@@ -17,15 +17,15 @@ export interface ReaderPool {
 }
 
 export interface ReaderLimits {
-  /** Milliseconds that one file may take. The largest that GitHub stores (100 MB) take some three seconds. */
+  /** Milliseconds for one file. The largest that GitHub stores (100 MB) take about three seconds. */
   readonly time: number
-  /** Megabytes of heap that a reader may use. */
+  /** Megabytes of heap per reader. */
   readonly memory: number
 }
 
 const defaultLimits: ReaderLimits = { time: 60_000, memory: 2048 }
 
-/** Smaller files cost less here than the way to a reader and back. */
+/** Bytes. Reading a smaller file here costs less than sending it to a reader. */
 const smallFile = 32 * 1024
 
 export function openReaderPool(
@@ -36,11 +36,11 @@ export function openReaderPool(
     script: new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url),
     heap: limits.memory,
     processes,
-    // A catalog that is loaded has eight files at a time here.
+    // Each loading catalog queues eight files.
     mostWaiting: 1000,
-    // Pull requests come together; a reader that has read a large catalog keeps much of what it took.
+    // Pull requests come in bursts, and an idle reader keeps the memory of a large catalog.
     longestRest: 60_000,
-    // A machine that was busy with something else deserves a second try.
+    // The first failure may be due to a busy machine.
     mostTries: 2,
   })
   return {

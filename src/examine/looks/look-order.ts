@@ -1,4 +1,4 @@
-// What passes between the App and a process that looks at one pull request for it: plain values, that can be copied.
+// Messages between the App and a look process: plain values that can be copied.
 import type { Question } from '../../checks/questions.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
@@ -13,10 +13,10 @@ export interface LookOrder {
   readonly snapshot: Snapshot
   /** The folder of the repository's mirror, which has the snapshot's commits. */
   readonly mirror: string
-  /** A folder for what is read of files, by their content. */
+  /** A folder that caches facts about files by content. */
   readonly facts: string
   readonly budget: LookBudget
-  /** Path of the operator's opm. Absent: none is asked. */
+  /** Path of the operator's opm. Absent: only our own server is used. */
   readonly opm?: string
 }
 
@@ -29,7 +29,7 @@ export type LookAnswer =
       readonly carried?: Examination['carried']
       readonly described?: DescribedChange | undefined
       readonly told: Told
-      /** The verdict is made by whoever gave the order: a permit cannot be copied, and a process that reads strangers' bytes mints none. */
+      /** The App makes the verdict: a permit cannot be copied, and a process that reads untrusted bytes issues none. */
       readonly gate: GateInput
     }
   | { readonly kind: 'too-large'; readonly why: string }
@@ -40,7 +40,7 @@ export type LookAnswer =
       readonly retryable: boolean
     }
 
-/** What of the memory a look needs. Nothing that records what people were shown or said: that is the App's to do. */
+/** Excludes recording what people were shown or said, which only the App does. */
 export type LookMemory = Omit<PullMemory, 'recordShown' | 'recordCommand'>
 
 export const memoryCalls: Readonly<Record<keyof LookMemory, true>> = {

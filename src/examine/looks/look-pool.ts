@@ -1,11 +1,8 @@
-// Gives looks to processes, such that one pull request keeps no other waiting. There are three lanes, each less urgent than
-// the one before: for pull requests that GitHub says are small, for all others, and for those that turned out to take
-// long. A look that goes on while others wait in its lane gives way to them, and begins anew in the next lane.
-//
-// A process that has looked at a stranger's bytes looks at those of the same repository again, for its start and what it
-// read cost as much as a look. What it keeps is found by content (facts by blob id, catalogs and differences by tree
-// id): whose look it was read for makes no difference. It has no other state to leave behind, mints no permit, and ends
-// after a look that failed, was too large or took long (look-process.ts seals what all objects share).
+// Schedules looks in processes so that no pull request blocks another. Three lanes in order of urgency: pull requests
+// that are small by GitHub's numbers, all others, and slow ones. A long look yields when others wait in its lane, and
+// restarts in the next lane. A process is reused only for the same repository, because its start and cache cost as much
+// as a look. Its caches are keyed by content (blob and tree ids). It issues no permit, and ends after a look that
+// failed, was too large or took long (look-process.ts freezes shared prototypes).
 import { extname } from 'node:path'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { pullKey, repositoryKey } from '../../change/repository-key.ts'
@@ -16,51 +13,47 @@ import type { LookBudget } from './look-budget.ts'
 import type { LookAnswer, LookOrder, LookRequest } from './look-order.ts'
 import { LruMap } from '../catalogs/lru-map.ts'
 
-/** Says what a process asks. Rejects with a failure of ours. */
+/** Answers a process's questions. Rejects with a failure of ours. */
 export type AnswerLook = (request: LookRequest) => Promise<unknown>
 
 export interface LookPool {
-  /**
-   * What there is to see, or why it cannot be. Rejects with what `answer` rejected with, or when a process failed. The hints
-   * say who waits for whom and nothing else.
-   */
+  /** Rejects with the error of `answer`, or when a process failed. Hints affect scheduling only. */
   look(order: LookOrder, answer: AnswerLook, hints?: LookHints): Promise<LookAnswer>
-  /** Whether a look is expected to take little, by what one request tells and by what earlier looks took. */
+  /** Whether a look should be cheap, by GitHub's numbers and earlier looks. */
   isSmall(pull: AboutPull, size?: Partial<PullSize>): boolean
   close(): Promise<void>
 }
 
 export interface LookHints {
-  /** As GitHub tells it. */
+  /** As GitHub reports it. */
   readonly size?: PullSize | undefined
-  /** Called when it takes longer than was expected of it. */
+  /** Called when it takes longer than expected. */
   readonly onLong?: (() => void) | undefined
 }
 
-/** Milliseconds of work in the first two lanes where nobody waits: enough for a large catalog that was seen before. */
+/** Milliseconds of work in the first two lanes when no other look waits: enough for a large cached catalog. */
 const quickTime = 20_000
-/** Milliseconds of the processor for a small look while others wait: twice what starting a process and it take. */
+/** CPU milliseconds for a small look while others wait: twice its usual cost, process start included. */
 const shortTime = 1500
-/** The same for a large one: a whole catalog that is new. */
+/** CPU milliseconds for a large look while others wait: enough for a whole new catalog. */
 const largeTime = 5000
-/** Megabytes of heap in the first two lanes: there are several processes at once. */
+/** Megabytes of heap in the first two lanes, which run several processes at once. */
 const quickHeap = 1024
-/** Pull requests and authors whose looks took long are known. */
 const rememberedSlow = 5000
 const largeProcesses = 2
 const slowProcesses = 2
-/** Less urgent than the process that answers deliveries; the last lanes take what the others leave of the processor. */
+/** Lower priority than the process that answers deliveries. */
 const niceness = { small: 5, large: 14, slow: 19 } as const
-/** Milliseconds: a process that looked before looks again in a fifth of what another one takes to start. */
+/** Milliseconds to wait for a process that knows the repository: it is five times faster than a new one. */
 const patience = { small: 500, large: 0, slow: 0 } as const
-/** Looks that wait hold a snapshot each. */
+/** Each waiting look holds a snapshot. */
 const mostWaiting = 1000
-/** Milliseconds that a process waits for another look at its repository. */
+/** Milliseconds that an idle process waits for another look at its repository. */
 const longestRest = 5 * 60_000
-/** Looks of one process: what may have gathered in it goes. */
+/** Looks per process, to bound leaks. */
 const mostLooks = 200
 
-/** An update of some packages in some catalogs is well below; beyond it only the lane is another. */
+/** Well above an update of some packages in some catalogs. Beyond it only the lane changes. */
 const smallSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
 
 const lanes = ['small', 'large', 'slow'] as const
@@ -90,9 +83,9 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
   }
   const quick = Math.min(quickTime, budget.time)
   const time = { small: quick, large: quick, slow: budget.time }
-  /** The lane in which a pull request's next look begins: further on than its size says. */
+  /** The lane in which a pull request's next look begins. */
   const known = new LruMap<string, Lane>(rememberedSlow, () => 1)
-  /** Authors one of whose pull requests took long: they wait behind others with the next one, too. */
+  /** Authors with a slow pull request: their next ones wait behind others. */
   const costly = new LruMap<string, true>(rememberedSlow, () => 1)
 
   function laneOf(pull: AboutPull, size: Partial<PullSize>): Lane {
@@ -131,7 +124,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
   }
 }
 
-/** What fails on our side is told as it is: only its words reach the process that asked. */
+/** Only the error's message reaches the process, so the original error is kept here. */
 function listening(answer: AnswerLook) {
   let failed: { readonly error: unknown } | undefined
   return {

@@ -1,5 +1,5 @@
-// A process that looks at pull requests: all bytes of strangers are read and judged here, never in the process that
-// answers deliveries. What it needs of the world it asks of that one; it has no secret, and reads git by itself.
+// The process that looks at pull requests. It isolates untrusted bytes from the process that answers deliveries, holds
+// no secret, and asks the App for everything but git.
 import type { OpenPull } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
@@ -21,8 +21,7 @@ import {
 import { openReaderPool } from '../catalogs/reader-pool.ts'
 import { whatToTell } from './what-to-tell.ts'
 
-// What this process keeps from one look to the next, all of one repository: it is found by object ids alone, so that
-// nothing of it depends on whose look it was read for.
+// Kept between looks at one repository. Keyed by object ids only, so no look can influence another.
 let loader: CatalogLoader | undefined
 const mirrorAt = openGuestMirrors()
 

@@ -1,4 +1,4 @@
-// What is said of an examination beside its verdict, made where the change is: a change of many packages is long.
+// Prepares an examination's report in the look process, because a change of many packages is large to transfer.
 import { changeAsMermaid } from '../../change/draw-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { becomingChange, describeBecoming } from '../../messages/describe-becoming.ts'
@@ -13,19 +13,18 @@ import { traceFindings } from '../trace-findings.ts'
 import { whatMoved } from '../what-moved.ts'
 
 export interface Told {
-  /** What the change does for users, a sentence of Markdown. */
+  /** One sentence of Markdown. */
   readonly summary?: string | undefined
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
   readonly graph?: string | undefined
-  /** The id of what the change does. */
   readonly change?: string | undefined
-  /** Where the findings' lines stand on GitHub, and the fixes that are known. Absent: nobody has looked. */
+  /** Absent: not traced. */
   readonly lines?: readonly TracedLine[] | undefined
   readonly fixes?: readonly ToldFix[] | undefined
-  /** What came to the base meanwhile that does not go with this. Absent: nothing. */
+  /** Conflicting changes that reached the base meanwhile. */
   readonly moved?: readonly MovedHead[] | undefined
-  /** When the repository wants a comment, and whether it wants suggestions. */
+  /** Whether the repository wants a comment and suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
 }

@@ -1,22 +1,22 @@
-// The templates and catalogs of a package as a tree has them: those that a release is written to. Each place is looked at
-// before anything is written there: through a link, or over one, nothing is.
+// Reads the templates and catalogs of a package that a release writes to. Refuses links, so that a release never writes
+// through one or replaces one.
 import type { TreeSha } from '../../change/ids.ts'
 import type { ListedEntry } from '../../change/path-change.ts'
 import type { CatalogAtBase, PackageAtBase } from '../../checks/bundles/release-files.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 
-/** The tree holds something else than what is written. The message is for people, without a full stop. */
+/** The tree holds something that a release must not overwrite. The message is for people, without a full stop. */
 export class Unwritable extends Error {
   override readonly name = 'Unwritable'
 }
 
-/** Values beyond a bound are lost when a template is amended (plain-json.ts); the largest public one has a quarter of this. */
+/** Four times the largest public one. Amending a larger one could lose values (plain-json.ts). */
 const largestTemplate = 1024 * 1024
-/** GitHub takes no file above 100 MB, and tells people off at half of it. */
+/** GitHub rejects files above 100 MB and warns at half of that. */
 const largestCatalog = 48 * 1024 * 1024
 
 export interface OpenPackage {
-  /** The package with these templates and their catalogs. Each is read once. Rejects with a GitError, and with Unwritable. */
+  /** Reads each file once. Rejects with a GitError, and with Unwritable. */
   read(
     wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
   ): Promise<PackageAtBase>
@@ -36,7 +36,7 @@ export function openPackageAtBase(
 
   async function readCatalog(name: string): Promise<CatalogAtBase | undefined> {
     const all = await repository.list(tree, `catalogs/${name}`)
-    // Nobody begins a catalog by naming it.
+    // Naming a catalog doesn't create it.
     if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined
     const root = `catalogs/${name}/${directory}`
     if (all.some(({ path }) => path === root)) throw new Unwritable(`${root} is no directory`)
@@ -72,7 +72,7 @@ export function openPackageAtBase(
   }
 }
 
-/** Rejects with a GitError, and with Unwritable: a link would be written through, or replaced. */
+/** Rejects with a GitError, and with Unwritable for a link. */
 export async function readRegular(
   repository: ReadTree,
   { path, mode, oid }: ListedEntry,

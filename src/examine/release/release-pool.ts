@@ -1,5 +1,4 @@
-// Gives releases to a process that works them out. One at a time: nobody waits for them, and each may be several catalogs
-// large.
+// Runs release work in a process, one at a time: releases aren't urgent, and each may need several large catalogs.
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -7,15 +6,15 @@ import type { LookBudget } from '../looks/look-budget.ts'
 import type { ReleaseAnswer, ReleaseOrder } from './release-order.ts'
 
 export interface ReleasePool {
-  /** Rejects when the process failed, or when too many wait. */
+  /** Rejects when the process failed, or when the queue is full. */
   workOut(order: ReleaseOrder): Promise<ReleaseAnswer>
   close(): Promise<void>
 }
 
-/** Milliseconds that the process waits for another order. */
+/** Milliseconds that an idle process waits for another order. */
 const longestRest = 60_000
 const mostWaiting = 100
-/** What may have gathered in the process goes. */
+/** Restarts the process to bound leaks. */
 const mostOrders = 50
 
 export function openReleasePool({ memory, time }: LookBudget): ReleasePool {

@@ -1,5 +1,5 @@
-// A process that works out releases: bundles, templates and catalogs are read and rendered here, never in the process that
-// answers deliveries. It has no secret, asks nobody, and reads git by itself.
+// Reads and renders bundles, templates and catalogs for releases, isolated from the process that answers deliveries. It
+// has no secret and uses only git.
 import { GitError, isGitError } from '../../git/git-error.ts'
 import { openGuestMirrors } from '../../git/guest-mirror.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'

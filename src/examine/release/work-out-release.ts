@@ -1,5 +1,5 @@
-// Works out what the release of a merged bundle directory changes: from the tree of the base branch's tip alone, and from
-// what its registry says that the image holds.
+// Computes the file changes that release a merged bundle directory, from the base branch's tip and the registry's
+// description of the image.
 import type { ListedEntry } from '../../change/path-change.ts'
 import { compareWithImage } from '../../bundle/render/compare-with-image.ts'
 import { migrationProblem, renderBundle } from '../../bundle/render/render-bundle.ts'
@@ -20,13 +20,13 @@ import type { BundleImage, ReleaseOrder, ReleaseStanding } from './release-order
 type Order = Omit<ReleaseOrder, 'mirror' | 'budget'>
 type Refused = Extract<ReleaseStanding, { kind: 'refused' }>
 
-/** Of all files that one release writes. The largest public one has a tenth of this. */
+/** Limit in bytes for all files of a release. The largest public one has a tenth of this. */
 const mostWritten = 256 * 1024 * 1024
 const largestSettings = 256 * 1024
-/** Complaints about the catalogs that are told; the others follow from them, as a rule. */
+/** The other problems usually follow from the first ones. */
 const shownProblems = 3
 
-/** Rejects with a GitError, with TooLarge, and with Unwritable. */
+/** Rejects with a GitError, TooLarge or Unwritable. */
 export async function workOutRelease(order: Order, repository: ReadTree): Promise<ReleaseStanding> {
   const { tree, directory, version, image } = order
   if (!isPlainName(directory)) return refused('the directory of the package has no plain name')
@@ -56,7 +56,7 @@ export async function workOutRelease(order: Order, repository: ReadTree): Promis
   return 'kind' in rendered ? rendered : written(rendered, plan.value, order, { repository, base })
 }
 
-/** The bundle as catalogs get it: the directory's content, under the image's digest. */
+/** The directory's content, under the image's digest. */
 function asReleased(bundle: RegistryBundle, { reference, content }: BundleImage): ReleasedBundle | Refused {
   const problem = migrationProblem(bundle, reference)
   if (problem !== undefined) return refused(problem)
@@ -67,7 +67,7 @@ function asReleased(bundle: RegistryBundle, { reference, content }: BundleImage)
     content,
     reference,
   )
-  // What people agreed to is the directory: another content gets into no catalog under its name.
+  // People approved the directory, so an image with other content must not be released under its name.
   if (differs)
     return {
       ...refused(`its image holds something else than its directory: ${differs.field} differs`),

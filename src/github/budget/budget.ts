@@ -1,6 +1,5 @@
-// One installation's budget at GitHub: every request waits here until it may be sent. Whoever is more important goes first, in
-// one class whoever came first, and who would have to wait long is told until when instead, so that nobody holds a place in the
-// queue of jobs for it. Knows nothing of HTTP; all times are spans of our own, whatever any clock says.
+// One installation's request budget: by class, then first come first served. Long waits are refused with a time instead
+// of blocking the job queue. Knows nothing of HTTP; times are spans of our own clock.
 import type { Clock } from '../../ports/clock.ts'
 import { unsaidWait, type Quota, type Refusal } from '../limit-answer.ts'
 import type { GitHubLimits } from './github-limits.ts'
@@ -21,20 +20,19 @@ import { rankOf, workClasses, type Reserves, type WorkClass } from './work-class
 /** Leave to send one request. */
 export interface Pass {
   readonly kind: 'pass'
-  /** GitHub answered. */
   heard(answer: {
     readonly quota?: Quota | undefined
     readonly refusal?: Refusal | undefined
     readonly isFailure: boolean
   }): void
-  /** It is over, with an answer or without. */
+  /** The request ended, with or without an answer. */
   end(): void
 }
 
 export interface Budget {
   enter(wish: Wish): Promise<Pass | Held>
   waiting(work: WorkClass): number
-  /** When a job of this class can begin, as milliseconds from now; 0: at once. */
+  /** Milliseconds until a job of this class can start; 0: now. */
   heldFor(work: WorkClass): number
 }
 
@@ -44,7 +42,7 @@ export interface BudgetOptions {
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'sleep'>
 }
 
-/** Milliseconds: the longest pause where GitHub refuses again and again without saying how long. */
+/** Milliseconds: the longest pause after repeated refusals without a given time. */
 const longestPause = 3600_000
 
 interface Waiting extends Waiter {
@@ -68,15 +66,15 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
   let underWay = 0
   let lastWrite = -Infinity
   let pausedUntil = -Infinity
-  /** Refusals in a row, none of which GitHub was asked for while it lasted. */
+  /** Consecutive refusals, not counting those during a pause. */
   let refusals = 0
-  /** After a pause one request asks alone whether it is over. */
+  /** After a pause, a single request tests whether it is over. */
   let isProbing = false
   let alarm: AbortController | undefined
 
   const pointsOf = (resource: Resource) => (resource === 'graphql' ? points.graphql : points.rest)
 
-  /** What was let in may go half as far again: it is better brought to its end than begun anew. */
+  /** A job under way may use half as much again, because restarting it costs more. */
   const reserveOf = ({ work, hasBegun }: Pick<Wish, 'work' | 'hasBegun'>): number =>
     hasBegun ? reserves[work] / 2 : reserves[work]
 
@@ -86,7 +84,7 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
       if (until > now) found.push({ why, until })
     }
     add('pause', pausedUntil)
-    // A token is asked for by whoever has its leave to send already or is about to: it waits for no other.
+    // A token request has its caller's leave, so it doesn't wait for others.
     if (wish.isForToken) return found
     if (refusals > 0 && isProbing) add('pause', Infinity)
     const reserve = reserveOf(wish)
@@ -112,7 +110,7 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
       kind: 'pass',
       heard({ quota, refusal, isFailure }) {
         const then = elapsed()
-        // What is left of the App's own limit is another's.
+        // The App's own limit is separate.
         if (quota !== undefined && !wish.isForToken)
           quotas.learn(quota.resource ?? wish.resource, quota, then)
         if (refusal !== undefined) refuse(refusal, quota?.resource ?? wish.resource, wish.isForToken, then)
@@ -133,7 +131,7 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
       quotas.useUp(resource, (seconds ?? unsaidWait) * 1000, now)
       return
     }
-    // Those that were under way together are refused together: that is one refusal.
+    // Concurrent refusals count as one.
     if (now >= pausedUntil) refusals += 1
     const unsaid = Math.min(unsaidWait * 1000 * 2 ** (refusals - 1), longestPause)
     pausedUntil = Math.max(pausedUntil, now + (seconds === undefined ? unsaid : seconds * 1000))
@@ -143,7 +141,7 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
     alarm?.abort()
     const now = elapsed()
     let soonest = Infinity
-    /** Whoever needs five points does not wait for ever behind those that come later and need one. */
+    /** A request for five points must not starve behind later ones for one. */
     const short = new Set<object>()
     for (const one of line.toSorted((a, b) => rankOf(a.wish.work) - rankOf(b.wish.work))) {
       const { wish, go } = one
@@ -186,7 +184,7 @@ export function openBudget({ limits, reserves, clock }: BudgetOptions): Budget {
   }
 }
 
-/** The classes that have to wait now, and how long the longest of them does. */
+/** The waiting classes and the longest wait. */
 export function heldClasses(budget: Budget): {
   readonly works: readonly WorkClass[]
   readonly milliseconds: number

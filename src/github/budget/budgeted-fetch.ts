@@ -1,6 +1,5 @@
-// How an Octokit sends requests that go by an installation's budget: each attempt, also those that its plugins repeat, waits for
-// its leave, asks for what is known already only if it has changed, and tells the budget what GitHub says of its limits. What
-// may not be sent now is answered here, as GitHub would answer it.
+// An Octokit's fetch within an installation's budget. Each attempt, including retries, waits for leave, revalidates
+// kept answers and reports GitHub's limits. A request that may not be sent gets a GitHub-like answer here.
 import { githubFetch } from '../github-fetch.ts'
 import { readQuota, readRefusal, type Quota } from '../limit-answer.ts'
 import { isPlain, plainAnswer, type PlainAnswer } from '../plain-answers.ts'
@@ -10,7 +9,7 @@ import { keyOf, type KeptAnswer, type KeptAnswers } from './kept-answers.ts'
 import { costOf, type Resource } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 
-/** Marks what was never sent. */
+/** Marks answers to requests that were never sent. */
 export const heldHeader = 'x-catalog-bot-held'
 
 export interface FetchEvents {
@@ -29,7 +28,6 @@ export interface BudgetedFetchOptions {
 
 type Fetch = (input: string, init?: RequestInit) => Promise<Response | PlainAnswer>
 
-/** For all requests of one job. */
 export function budgetedFetch({ budget, kept, work, now, events }: BudgetedFetchOptions): Fetch {
   let hasBegun = false
   return async (url, init = {}) => {
@@ -61,7 +59,7 @@ export function budgetedFetch({ budget, kept, work, now, events }: BudgetedFetch
           { status: 200, url: answer.url, headers: renewed(known.headers, answer.headers) },
           known.body.toString(),
         )
-      // Who could not say it this time has not taken it back.
+      // A server error doesn't invalidate the kept answer.
       if (key !== undefined && refusal === undefined && answer.status < 500)
         kept.put(key, keepable(answer, bytes))
       return plain ?? answer
@@ -71,7 +69,7 @@ export function budgetedFetch({ budget, kept, work, now, events }: BudgetedFetch
   }
 }
 
-/** With `no-cache`, as browsers ask whether something has changed; fetch would say otherwise that nothing kept is wanted. */
+/** With `no-cache`, as browsers revalidate. Otherwise fetch sends headers that refuse cached answers. */
 function ifChanged(init: RequestInit, { etag }: KeptAnswer): RequestInit {
   const headers = new Headers(init.headers)
   headers.set('if-none-match', etag)
@@ -85,7 +83,7 @@ function keepable({ status, headers }: Response, body: Buffer | undefined): Kept
     : { etag, headers: [...headers], body }
 }
 
-/** GitHub's own words, where a limit may be the reason for an answer. */
+/** GitHub's message, if a limit may be the reason. */
 async function saidIn(answer: Response, plain: PlainAnswer | undefined, resource: Resource): Promise<string> {
   if (answer.status === 403) return messageIn(await answer.clone().text())
   if (resource !== 'graphql' || plain === undefined) return ''
@@ -108,7 +106,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** Those of the kept answer, with what the new one says of limits. */
+/** The kept headers with the new limit headers. */
 function renewed(old: readonly (readonly [string, string])[], fresh: Headers): Headers {
   const headers = new Headers(old.map(([name, value]): [string, string] => [name, value]))
   for (const [name, value] of fresh)

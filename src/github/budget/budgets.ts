@@ -1,5 +1,4 @@
-// The budgets of all installations, and the Octokits that go by them. What one installation has used up, and what it was
-// answered, is nothing to another.
+// The budgets of all installations and their Octokits. Installations share neither limits nor answers.
 import type { ProbotOctokit as Octokit } from 'probot'
 import { sayGitHubLimit } from '../../messages/github-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,10 +13,9 @@ import { workClasses, type Reserves, type WorkClass } from './work-class.ts'
 /** An installation, or the App itself with its own key. */
 export type Account = number | 'app'
 
-/** What GitHub says of one of an installation's limits, with any answer. */
+/** What any answer says about an installation's limits. */
 export interface RemainingRequests {
   readonly installation: number
-  /** `core`, `graphql`, `search`. */
   readonly resource: Resource
   readonly remaining: number
   readonly limit: number
@@ -31,21 +29,20 @@ export interface BudgetsOptions {
   readonly onAnswer?: FetchEvents['onAnswer'] | undefined
 }
 
-/** An installation of which some work waits for GitHub's limit. */
+/** An installation with work waiting for GitHub's limit. */
 export interface HeldInstallation {
   readonly installation: number
   readonly works: readonly WorkClass[]
-  /** Milliseconds since the epoch: when all of it goes on. */
+  /** When all its work continues, in milliseconds since the epoch. */
   readonly until: number
 }
 
 export interface Budgets {
   /**
-   * From now on, what this Octokit asks for is asked for by one job of that class. `onSent` hears of each request that counts
-   * against the hour.
+   * Assigns this Octokit's requests to a job of that class. `onSent` hears each request that counts against the hour.
    */
   attach(octokit: Pick<Octokit, 'hook'>, account: Account, work: WorkClass, onSent?: () => void): void
-  /** Requests that wait now. */
+  /** Requests waiting now. */
   waiting(): Readonly<Record<WorkClass, number>>
   held(): readonly HeldInstallation[]
 }
@@ -55,7 +52,7 @@ interface Kept {
   readonly answers: KeptAnswers
 }
 
-/** Bytes of kept answers over all installations; those of whoever has not asked for longest go first. */
+/** Bytes of kept answers over all installations; the least recently used go first. */
 const mostBytes = 64 * 1024 * 1024
 
 export function openBudgets({ clock, limits, reserves, onRemaining, onAnswer }: BudgetsOptions): Budgets {
@@ -65,7 +62,7 @@ export function openBudgets({ clock, limits, reserves, onRemaining, onAnswer }: 
     const known = accounts.get(account)
     const its = known ?? {
       budget: openBudget({ clock, limits, reserves }),
-      // The App's own credential is another one every few minutes: what it was answered is of no more use then.
+      // The App's credential changes every few minutes, which makes its answers useless.
       answers: account === 'app' ? openKeptAnswers(0) : openKeptAnswers(),
     }
     accounts.delete(account)
@@ -74,7 +71,7 @@ export function openBudgets({ clock, limits, reserves, onRemaining, onAnswer }: 
     for (const [name, { budget, answers }] of accounts) {
       if (bytes <= mostBytes || name === account) break
       bytes -= answers.bytes
-      // What it knows of its limits stays.
+      // The known limits stay.
       accounts.set(name, { budget, answers: openKeptAnswers() })
     }
     return its

@@ -1,6 +1,5 @@
-// What GitHub answered to reads, to be asked for again with "if it has changed": what has not costs nothing of the hourly limit.
-// Of one installation alone, and an answer is looked up by the credential that it was given to. What is here is never an answer
-// by itself: GitHub has to say that it still is.
+// GitHub's answers for conditional requests, which cost nothing of the hourly limit. Kept per installation and
+// credential, and only used when GitHub confirms them.
 import { createHash } from 'node:crypto'
 
 export interface KeptAnswer {
@@ -11,16 +10,16 @@ export interface KeptAnswer {
 
 export interface KeptAnswers {
   get(key: string): KeptAnswer | undefined
-  /** Undefined takes away what is there. */
+  /** Undefined removes the entry. */
   put(key: string, answer: KeptAnswer | undefined): void
   readonly bytes: number
 }
 
-/** Bytes of one installation. */
+/** Bytes per installation. */
 const room = 4 * 1024 * 1024
-/** Bytes of one answer: longer ones are lists that change all the time. */
+/** Bytes per answer. Longer ones are lists that change all the time. */
 const longest = 256 * 1024
-/** What an entry takes beside its body and its key. */
+/** Overhead beside body and key. */
 const perEntry = 1024
 
 export function openKeptAnswers(most = room): KeptAnswers {
@@ -57,7 +56,7 @@ export function openKeptAnswers(most = room): KeptAnswers {
   }
 }
 
-/** All that an answer depends on. No token stands in it. */
+/** Everything an answer depends on. Contains no token. */
 export function keyOf(url: string, headers: Headers): string {
   const credential = createHash('sha256')
     .update(headers.get('authorization') ?? '')

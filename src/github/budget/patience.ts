@@ -1,4 +1,4 @@
-// How long a request waits where it is, and when it is told instead to come back later. Decides nothing else.
+// How long a request waits before it is told to come back later.
 import type { RequestCost } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 
@@ -7,53 +7,48 @@ export interface Wish extends Pick<
   'resource' | 'isWrite' | 'createsContent' | 'points' | 'isForToken'
 > {
   readonly work: WorkClass
-  /** Its job has been let in before: what it has read would be read once more. */
+  /** Its job has started, so coming back would repeat its reads. */
   readonly hasBegun: boolean
 }
 
 /**
- * Why somebody waits: GitHub refused everything for a while; the hour is used up, or the rest of it kept for others; and what
- * GitHub does not tell beforehand: too many under way, too many a minute, writes too close, too much made.
+ * The reason to wait: GitHub's general refusal; the hour used up or reserved; and what GitHub doesn't announce: too
+ * many at once, too many a minute, writes too close, too much content.
  */
 export type Hindrance = 'pause' | 'quota' | 'slots' | 'points' | 'writes' | 'content'
 
 export interface Held {
   readonly kind: 'held'
   readonly why: Hindrance
-  /** After which it makes sense to ask again. */
   readonly milliseconds: number
 }
 
 export interface Obstacle {
   readonly why: Hindrance
-  /** Infinity: nobody knows, somebody else has to end first. */
+  /** Infinity: unknown, until another request ends. */
   readonly until: number
 }
 
 export interface Waiter {
   readonly wish: Wish
-  /** When it came. */
   readonly since: number
 }
 
-/**
- * Milliseconds that a request waits for something whose end is known: a landing holds a lease meanwhile, and its job would begin
- * anew; a sweep has hardly begun.
- */
+/** Milliseconds to wait for a known end. A landing holds a lease and would start again; a sweep has hardly started. */
 const patience: Readonly<Record<WorkClass, number>> = {
   landing: 20_000,
   look: 10_000,
   sweep: 5_000,
   scan: 5_000,
 }
-/** Where others are served meanwhile, or half a job is done: going back to the queue would cost its requests once more. */
+/** Where others are served meanwhile or a job is half done, because requeuing would repeat its requests. */
 const longPatience = 60_000
-/** Milliseconds after which those ask again who waited for their turn in vain. */
+/** Milliseconds until a request that waited in vain tries again. */
 const crowded = 5_000
 const patienceFor = ({ work, hasBegun }: Wish, why: Hindrance): number =>
   why === 'slots' || why === 'writes' || (why === 'points' && hasBegun) ? longPatience : patience[work]
 
-/** Defined for whoever has waited long enough, or would. */
+/** Defined for a waiter that has waited, or would wait, too long. */
 export function heldBy(
   { wish, since }: Waiter,
   obstacles: readonly Obstacle[],
@@ -69,7 +64,7 @@ export function heldBy(
   return { kind: 'held', why: reason.why, milliseconds: Math.max(...ends, now + crowded) - now }
 }
 
-/** When it is looked at again, though nothing else happens. */
+/** When to check again if nothing else happens. */
 export function wakeOf({ wish, since }: Waiter, obstacles: readonly Obstacle[]): number {
   const free = Math.max(...obstacles.map(({ until }) => until))
   return Math.min(free, ...obstacles.map(({ why }) => since + patienceFor(wish, why)))

@@ -1,15 +1,15 @@
-// What is left of an installation's hourly limits, as GitHub last said, and how far each class may use it up.
+// The rest of an installation's hourly limits, and how far each class may use it.
 import type { Quota } from '../limit-answer.ts'
 import type { Resource } from './request-cost.ts'
 
-/** Milliseconds from one beginning of a limit to the next. */
+/** Milliseconds between two resets. */
 const spans: Readonly<Record<Resource, number>> = {
   core: 3600_000,
   graphql: 3600_000,
   search: 60_000,
 }
 
-/** Seconds: answers of the same hour name its end like that or better. */
+/** Seconds by which reset times of the same hour can differ. */
 const sameHour = 5
 
 interface Known {
@@ -24,7 +24,7 @@ export class Quotas {
   readonly #known = new Map<Resource, Known>()
   readonly #underWay = new Map<Resource, number>()
 
-  /** Answers may overtake each other, so within an hour the least that was said holds, and what an earlier hour says does not. */
+  /** Answers can overtake each other, so the lowest value of an hour counts, and earlier hours are ignored. */
   learn(resource: Resource, quota: Quota, now: number): void {
     const { limit, remaining, reset, resetsIn } = quota
     const known = this.#current(resource, now)
@@ -34,13 +34,13 @@ export class Quotas {
     else this.#known.set(resource, { limit, remaining, reset, resetAt: now + Math.min(resetsIn, 3600_000) })
   }
 
-  /** GitHub refused: nothing is left, whatever it said before. */
+  /** GitHub refused, so nothing is left, whatever it said before. */
   useUp(resource: Resource, milliseconds: number, now: number): void {
     const known = this.#current(resource, now)
     this.#known.set(resource, {
       limit: known?.limit ?? 1,
       remaining: 0,
-      // Without its name, nothing that was said before counts until it is over.
+      // Without a reset time, earlier answers don't count until it is over.
       reset: known?.reset ?? Infinity,
       resetAt: now + milliseconds,
     })
@@ -55,19 +55,17 @@ export class Quotas {
   }
 
   /**
-   * When somebody may ask who has to leave this part of the limit to others; at once where that is not later than `now`. What
-   * has to be left is what the others may need until the limit begins anew, so it falls with the time: nothing waits for an
-   * hour's end beside requests that nobody can use.
+   * When a class with this reserve may ask; at once if not later than `now`. The reserve shrinks until the reset, so
+   * requests that no class can use aren't withheld.
    */
   freeAt(resource: Resource, reserve: number, now: number): number {
     const known = this.#current(resource, now)
     if (known === undefined) return now
-    // GitHub need not have counted those that are under way.
+    // GitHub may not have counted the ones under way.
     const left = known.remaining - (this.#underWay.get(resource) ?? 0)
     if (left <= 0) return known.resetAt
     const kept = reserve * known.limit
     if (kept === 0) return now
-    // What is left after this one.
     return Math.min(known.resetAt, known.resetAt - ((left - 1) / kept) * spans[resource])
   }
 

@@ -1,4 +1,4 @@
-// How much there was within a span of time up to now.
+// The amount used within the last span of time.
 
 export class Recent {
   readonly #span: number
@@ -6,7 +6,7 @@ export class Recent {
   readonly #entries: { readonly at: number; readonly amount: number }[] = []
   #sum = 0
 
-  /** At most so much within so many milliseconds. */
+  /** At most `most` within `span` milliseconds. */
   constructor(most: number, span: number) {
     this.#most = most
     this.#span = span
@@ -19,7 +19,7 @@ export class Recent {
     this.#sum += amount
   }
 
-  /** When so much more fits in, where `reserve` (a part of the whole) is left to others; at once where not later than `now`. */
+  /** When `amount` more fits, leaving `reserve` (a fraction) to others; at once if not later than `now`. */
   freeAt(amount: number, reserve: number, now: number): number {
     if (this.#most === Infinity) return now
     this.#forget(now)
@@ -29,7 +29,7 @@ export class Recent {
       over -= entry.amount
       if (over <= 0) return entry.at + this.#span
     }
-    // More than ever fits in goes when it is alone.
+    // An amount above the limit goes alone.
     return this.#entries.length === 0 ? now : (this.#entries.at(-1)?.at ?? now) + this.#span
   }
 

@@ -1,16 +1,16 @@
-// What one request costs of GitHub's limits, as far as its method and address tell.
+// A request's cost, as far as its method and address tell.
 
-/** GitHub counts each of these by itself. */
+/** GitHub's separate limits. */
 export type Resource = 'core' | 'graphql' | 'search'
 
 export interface RequestCost {
   readonly resource: Resource
   readonly isWrite: boolean
-  /** Makes what people are notified of. */
+  /** Creates content that notifies people. */
   readonly createsContent: boolean
   /** Of the limit for a minute. */
   readonly points: number
-  /** Asks for a token, as the App: that is none of an installation's requests. */
+  /** The App's token request, which doesn't count for an installation. */
   readonly isForToken: boolean
 }
 
@@ -21,7 +21,7 @@ const reads = new Set(['GET', 'HEAD', 'OPTIONS'])
 const tokenPath = /\/app\/installations\/[^/]+\/access_tokens$/
 const graphqlPath = /\/graphql$/
 const searchPath = /^(?:\/api\/v3)?\/search\//
-/** GitHub says of merging, too, that it notifies and may be limited so. */
+/** GitHub counts merging as notifying, too. */
 const creating = /^POST .*\/(?:issues|pulls|comments|replies|reviews|requested_reviewers)$|^PUT .*\/merge$/
 
 export function costOf(method: string, url: string, body: unknown): RequestCost {
@@ -37,7 +37,7 @@ export function costOf(method: string, url: string, body: unknown): RequestCost 
   }
 }
 
-/** In doubt it is one: it then waits a second. */
+/** In doubt it is one and waits a second. */
 function isMutation(body: unknown): boolean {
   if (typeof body !== 'string') return true
   try {

@@ -1,6 +1,6 @@
-// What a request to GitHub is for: who comes first where not everybody can be served.
+// The classes of requests to GitHub, by priority.
 
-/** In the order in which they come: merging, pull requests that people look at, the sweep, scans of images. */
+/** Highest priority first: merging, pull requests people look at, the sweep, image scans. */
 export const workClasses = ['landing', 'look', 'sweep', 'scan'] as const
 
 export type WorkClass = (typeof workClasses)[number]
@@ -8,9 +8,8 @@ export type WorkClass = (typeof workClasses)[number]
 export const rankOf = (work: WorkClass): number => workClasses.indexOf(work)
 
 /**
- * What part of a limit is kept back from each class for those before it. A landing may use the last request: whoever is to
- * merge has read everything before it. A tenth is 33 landings an hour at 15 requests. The sweep comes again by itself every few
- * minutes, and a scan has a day, so they leave more.
+ * The fraction of a limit reserved from each class for higher ones. A landing may use the last request. A tenth allows
+ * 33 landings an hour at 15 requests. The sweep repeats every few minutes and a scan has a day, so they leave more.
  */
 export type Reserves = Readonly<Record<WorkClass, number>>
 

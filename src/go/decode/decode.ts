@@ -1,5 +1,5 @@
-// Values into Go types, as encoding/json does it: names without regard to case, null changes nothing much, a wrong
-// type is remembered and reading goes on. Gives plain data; the first problem is the one that opm prints.
+// Decodes values into Go types like encoding/json: names ignore case, null changes little, and decoding continues after
+// a wrong type. opm prints the first problem.
 import { decodeBase64 } from '../base64.ts'
 import { goFloat32, jsonNumber } from '../number.ts'
 import { quote } from '../text.ts'
@@ -22,22 +22,18 @@ export interface DecodeProblem {
 
 export interface DecodeResult {
   readonly decoded: Decoded
-  /** The first problems in the order in which Go meets them. */
   readonly problems: readonly DecodeProblem[]
-  /** How many there are behind those. */
   readonly moreProblems: number
 }
 
-/** A value can have as many as it has parts; nobody is shown more than this. */
+/** Reports never show more than this. */
 const mostProblems = 100
 
-/** Where a decoder of opm's differs from the one that reads blobs. */
 export interface DecodeRules {
-  /** Spellings of one field apply in the order of the text, not in that of their bytes: JSON nobody wrote anew. */
+  /** Several spellings of one field apply in text order instead of byte order, as in original JSON. */
   readonly inTextOrder?: boolean
-  /** A field that the type lacks is a problem. */
   readonly isStrict?: boolean
-  /** Numbers and bools become text where text is wanted: how a YAML text is read right into a type. */
+  /** Numbers and bools become text where text is wanted, as when YAML is decoded directly into a type. */
   readonly coerces?: boolean
 }
 
@@ -59,7 +55,7 @@ class Decoder {
     this.rules = rules
   }
 
-  /** `before` is what the field held already: null keeps it, and a struct is filled on. */
+  /** `before` is the field's earlier value: null keeps it, and a struct extends it. */
   value(
     type: GoType,
     value: Value,
@@ -184,7 +180,7 @@ class Decoder {
   }
 }
 
-/** A field that was read. The next one is whichever was read before it. */
+/** `next` is the field read before this one. */
 interface FilledField {
   readonly name: string
   value: DecodedValue
@@ -192,7 +188,7 @@ interface FilledField {
   readonly next: FilledField | undefined
 }
 
-/** A struct that is being filled. Small: a list can hold a million of them, and each a field or two. */
+/** Kept small, because a list can hold a million structs with one or two fields each. */
 class FilledStruct implements Decoded, Fields {
   readonly at: Value
   private filled: FilledField | undefined
@@ -240,7 +236,6 @@ class FilledStruct implements Decoded, Fields {
   }
 }
 
-/** A map that a field's other spelling has begun already is filled on. */
 function filledOn(value: MapValue, before: DecodedValue): MapValue {
   if (typeof before !== 'object' || !('kind' in before) || before.kind !== 'map') return value
   const keys = new Set(value.entries.map(({ key }) => key))
@@ -249,7 +244,6 @@ function filledOn(value: MapValue, before: DecodedValue): MapValue {
   return kept.length === 0 ? value : { kind: 'map', start, end, entries: [...kept, ...entries] }
 }
 
-/** The name without its package; a type that was never named has none. */
 function ownerName({ name }: StructType): string {
   return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
 }
@@ -259,7 +253,6 @@ function coerced({ value, text, isFloat }: NumberValue): string {
   return isFloat !== true && /^-?\d+$/.test(text) ? text : goFloat32(value)
 }
 
-/** The field that a key means: its exact name, or one that is the same but for case. */
 export function fieldName(type: StructType, key: string): string | undefined {
   if (Object.hasOwn(type.fields, key)) return key
   // Go folds the long s and the Kelvin sign to the letters s and k, too.
@@ -272,13 +265,13 @@ function isDecoded(value: DecodedValue): value is Decoded {
   return typeof value === 'object' && 'fields' in value
 }
 
-/** The text of a field; empty where it is absent, null or wrong. */
+/** Returns an empty text if the field is absent, null or wrong. */
 export function textOf(decoded: Decoded, field: string): string {
   const value = decoded.fields.get(field)
   return typeof value === 'string' ? value : ''
 }
 
-/** The structs of a list field; a null item is an empty struct. */
+/** Returns the structs of a list field; a null item is an empty struct. */
 export function structsOf(decoded: Decoded, field: string): Decoded[] {
   const list = decoded.fields.get(field)
   if (!Array.isArray(list)) return []
@@ -290,7 +283,7 @@ export function structsOf(decoded: Decoded, field: string): Decoded[] {
   })
 }
 
-/** The texts of a list field; a null item is an empty text. */
+/** Returns the texts of a list field; a null item is an empty text. */
 export function textsOf(decoded: Decoded, field: string): string[] {
   const list = decoded.fields.get(field)
   return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []

@@ -1,4 +1,3 @@
-// What decoding gives: fields by their Go names, whether they were decoded one by one or fit their type as they are.
 import type { Value } from '../tree.ts'
 
 export interface Fields {
@@ -10,7 +9,6 @@ export interface Sources {
   get(field: string): Value | undefined
 }
 
-/** A decoded struct: the values of its fields, and where they came from. */
 export interface Decoded {
   readonly fields: Fields
   readonly sources: Sources

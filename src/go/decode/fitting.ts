@@ -1,12 +1,11 @@
-// Values that fit their Go type as they are: every field spelt as the type spells it, every value of its type. That
-// is nearly every value of a catalog, and such a value needs no decoding, only looking at.
+// Values that already fit their Go type, which are almost all in a catalog. They need no decoding.
 import { decodeBase64, decodePlain } from '../base64.ts'
 import type { Value } from '../tree.ts'
 import { valueAt } from '../tree.ts'
 import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
-/** Whether the struct, and all that is in it, was decoded from its own text alone: of no field are there two spellings. */
+/** Returns whether no field of the struct, at any depth, has two spellings. */
 export function fitsAsItStands(decoded: Decoded): boolean {
   return decoded instanceof FittingStruct
 }
@@ -57,7 +56,6 @@ function isBase64(text: string): boolean {
   return decodePlain(text) !== undefined || typeof decodeBase64(text) !== 'number'
 }
 
-/** Whether a key that is no field's name is one but for case, or might be. */
 function foldsToField(type: StructType, key: string): boolean {
   for (const name of Object.keys(type.fields)) {
     if (name.length === key.length && name.toLowerCase() === key.toLowerCase().replaceAll('ſ', 's'))
@@ -66,7 +64,7 @@ function foldsToField(type: StructType, key: string): boolean {
   return false
 }
 
-/** A struct whose value fits its type: fields are looked up when they are asked for. */
+/** Looks fields up only on demand. */
 export class FittingStruct implements Decoded {
   readonly at: Value
   readonly fields: Fields

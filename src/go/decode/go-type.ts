@@ -1,4 +1,4 @@
-// The Go types that opm decodes a catalog into: just enough of them to decode alike and to complain alike.
+// The Go types that opm decodes a catalog into, as far as results and errors depend on them.
 
 export type GoType =
   | { readonly kind: 'string' | 'bool' | 'bytes' | 'raw'; readonly name: string }
@@ -17,12 +17,10 @@ export interface StructType {
 export const string: GoType = { kind: 'string', name: 'string' }
 export const bool: GoType = { kind: 'bool', name: 'bool' }
 export const bytes: GoType = { kind: 'bytes', name: '[]uint8' }
-/** Any JSON, kept as it is. */
 export const raw: GoType = { kind: 'raw', name: 'json.RawMessage' }
 export const uint8: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
 export const int32: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
 
-/** A named string type. */
 export function namedString(name: string): GoType {
   return { kind: 'string', name }
 }

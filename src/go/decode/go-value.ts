@@ -1,4 +1,4 @@
-// Decoded JSON in Go's words: its kind, and as fmt prints it with %v, and with the %t that opm uses by mistake.
+// Formats decoded JSON as Go's fmt does with %v, and with the %t that opm uses by mistake.
 import { goFloat } from '../number.ts'
 import { sortedEntries } from '../json/json-text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
@@ -8,7 +8,6 @@ const maxLength = 1 << 20
 
 const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
 
-/** The Go name of what a value is. */
 export function goKind(value: Value): string {
   return kinds[value.kind]
 }
@@ -18,7 +17,7 @@ export function plainGo(value: Value): string {
   return printValue(value, { partsOf: (part) => partsOf(part, false), scalar: scalarText }, maxLength)
 }
 
-/** `%t` of something that is no bool: `%!t(float64=1)`. Nothing goes wrong with a bool. */
+/** `%t` of a value that is not a bool: `%!t(float64=1)`. */
 export function mistakenBoolGo(value: Value): string {
   if (value.kind === 'null') return '%!t(<nil>)'
   const scalar: ValuePrinter['scalar'] = (part) => {

@@ -1,4 +1,3 @@
-// The Go types of any Kubernetes object's head, as opm decodes it.
 import { mapOf, string, struct } from './go-type.ts'
 
 export const objectMeta = struct('v1.ObjectMeta', {
@@ -9,5 +8,5 @@ export const objectMeta = struct('v1.ObjectMeta', {
   labels: mapOf(string),
 })
 
-/** Any object, as far as opm reads a CSV before it looks at its spec. */
+/** The part of an object that opm reads before it looks at a CSV's spec. */
 export const objectType = struct('v1.TypeMeta', { apiVersion: string, kind: string, metadata: objectMeta })

@@ -1,4 +1,4 @@
-// What each byte of a document may mean to the fast reader. Anything it is not sure about is `Odd`.
+// Classifies the bytes of a document for the fast reader. It hands over at `Odd` bytes.
 
 export const NEWLINE = 0x0a
 export const SPACE = 0x20
@@ -17,10 +17,10 @@ export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 export const TAB = 0x09
 
-/** Bytes where a scan of text stops to look closer; 0 for all others. */
+/** Bytes where a text scan stops; 0 for all others. */
 export const Stop = { newline: 1, colon: 2, hash: 3, wide: 4, odd: 5, quote: 6, backslash: 7 } as const
 
-/** For plain scalars: everything that may end one, or make it something else. */
+/** For plain scalars: bytes that may end the scalar or change its meaning. */
 export const inPlain: Uint8Array = table([
   [COLON, Stop.colon],
   [HASH, Stop.hash],
@@ -41,7 +41,7 @@ export const inSingleQuotes: Uint8Array = table([
   [TAB, Stop.odd],
 ])
 
-/** For strings of JSON, where control characters end all trust but DEL is text like any other. */
+/** For JSON strings: control characters are odd, but DEL is ordinary text. */
 export const inJsonString: Uint8Array = table([
   [DOUBLE_QUOTE, Stop.quote],
   [BACKSLASH, Stop.backslash],
@@ -50,23 +50,21 @@ export const inJsonString: Uint8Array = table([
   [0x7f, 0],
 ])
 
-/** First bytes of plain scalars that are text whatever follows: no indicators, no digits, no words with a meaning. */
+/** First bytes of plain scalars that are always text. */
 export const startsText: Uint8Array = flags('ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\')
 
-/** First bytes of plain scalars that must be looked at in whole: words (`true`, `off`), numbers, dates. */
+/** First bytes of plain scalars that may be words (`true`, `off`), numbers or dates. */
 export const startsWordOrNumber: Uint8Array = flags('FNOTYfnoty0123456789+.')
 
-/** What numbers in all bases and notations are made of. */
 export const inNumber: Uint8Array = flags('0123456789abcdefABCDEFxXoO_.+-')
 
-/** First and further bytes of the keys that the fast reader takes; others are rare in catalogs. */
 export const startsKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$')
 export const inKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./')
 
-/** First bytes of lines that may belong to the value before them however few blanks they begin with. */
+/** First bytes of lines that may belong to the previous value at any indentation. */
 export const mayContinue: Uint8Array = flags('\n#\t')
 
-/** What may follow a backslash in double quotes, numeric escapes aside: JSON's `\/` is none of YAML's. */
+/** Letters after a backslash in double quotes, except numeric escapes; YAML here lacks JSON's `\/`. */
 export const simpleEscapes: Uint8Array = flags('0abtnvfre "\\N_LP\'')
 
 function table(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {

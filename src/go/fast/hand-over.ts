@@ -1,2 +1,2 @@
-/** Thrown inside the fast reader, never outside: the exact reader must look at this document. */
+/** Thrown only inside the fast reader: the exact reader must read this document. */
 export const handOver = new Error('hand over to the exact reader')

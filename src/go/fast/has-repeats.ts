@@ -1,10 +1,8 @@
 import { KeyTable } from '../key-table.ts'
 import type { MapEntry } from '../tree.ts'
 
-/** So few are compared one by one. */
 const few = 16
 
-/** Whether a key stands more than once among a map's entries. */
 export function hasRepeats(entries: readonly MapEntry[]): boolean {
   if (entries.length > few) {
     const table = new KeyTable()

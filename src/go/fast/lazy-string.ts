@@ -1,24 +1,20 @@
-// A text scalar of the fast reader: where it stands, and its text when somebody asks. Most of a catalog's text
-// (descriptions, examples, manifests) is never asked for.
+// A scalar that stores its position and decodes its text on demand, because most catalog text is never used.
 import type { StringValue } from '../tree.ts'
 import { decode, doubleQuoted, foldedPlain, literal, singleQuoted } from './scalar-text.ts'
 import { texts } from './text-table.ts'
 
-/**
- * How a scalar is written. `verbatim` is quoted, on one line, without anything to undo; `json` is in quotes of JSON, of
- * which the reader has seen that JSON.parse takes them.
- */
+/** `verbatim` is quoted on one line without escapes; `json` is a JSON string that JSON.parse accepts. */
 export const Style = { plain: 0, folded: 1, verbatim: 2, single: 3, double: 4, literal: 5, json: 6 } as const
 
 const styleBits = 3
 
-/** Kept small: a catalog has a hundred thousand of these. */
+/** Kept small, because a catalog has a hundred thousand of these. */
 export class LazyString implements StringValue {
   declare readonly kind: 'string'
   readonly start: number
   readonly end: number
   private readonly bytes: Uint8Array
-  /** The style, and above it the blanks in front of each line of a literal. */
+  /** The style in the low bits, the indentation of a literal above them. */
   private readonly style: number
 
   constructor(bytes: Uint8Array, start: number, end: number, style: number, indent = 0) {
@@ -28,7 +24,6 @@ export class LazyString implements StringValue {
     this.style = style | (indent << styleBits)
   }
 
-  /** Blanks in front of each line of a literal. */
   get indent(): number {
     return this.style >> styleBits
   }
@@ -51,7 +46,7 @@ export class LazyString implements StringValue {
       case Style.double:
         return doubleQuoted(decode(bytes, start + 1, end - 1))
       case Style.json:
-        // Halves of surrogate pairs are none of Go's characters.
+        // Go has no lone surrogates.
         return (JSON.parse(decode(bytes, start, end)) as string).toWellFormed()
       default:
         return literal(bytes, start, end, this.indent)

@@ -1,38 +1,35 @@
-// Where the lines of a file's documents begin, noted while they are read, and from that the line and column of any byte.
+// Records line starts while documents are read, to find the line and column of any byte.
 import type { Mark } from '../mark.ts'
 import type { Places } from '../places.ts'
 import { handOver } from './hand-over.ts'
 import { decode } from './scalar-text.ts'
 
-/** The starts of more lines than any real file has would take more memory than the file. */
+/** Limits memory: no real file has more lines. */
 const mostLines = 4_000_000
 
-/** The lines of one file, document by document. */
 export class LineStarts {
-  /** Byte offsets, in ascending order within a document. */
   private starts = new Int32Array(64)
-  /** How many lines are noted. A field, since the reader asks at every block. */
+  /** A field instead of a getter, because the reader asks at every block. */
   noted = 0
 
-  /** Forgets all lines. */
   clear(): void {
     this.noted = 0
   }
 
-  /** Begins a document. Lines noted before stay, even if another reader had to read them. */
+  /** Begins a document. Earlier lines stay, even if another reader reads that document in the end. */
   begin(start: number): void {
     if (this.noted === this.starts.length) this.grow(this.noted + 1)
     this.starts[this.noted++] = start
   }
 
-  /** Notes that a line begins at a byte; one noted twice in a row counts once. Hands over a file of too many. */
+  /** Adds a line start unless it equals the last one. Throws `handOver` if the file has too many lines. */
   add(start: number): void {
     if (this.starts[this.noted - 1] === start) return
     if (this.noted === this.starts.length) this.grow(this.noted + 1)
     this.starts[this.noted++] = start
   }
 
-  /** Notes lines as they were noted for the same text elsewhere: those from `first` on, each `distance` bytes away. */
+  /** Repeats `count` recorded lines from `first` on, each moved by `distance` bytes. */
   addAgain(first: number, count: number, distance: number): void {
     if (this.noted + count > this.starts.length) this.grow(this.noted + count)
     const { starts } = this
@@ -45,7 +42,6 @@ export class LineStarts {
     return this.starts[line] as number
   }
 
-  /** Where the last noted line begins. */
   get last(): number {
     return this.starts[this.noted - 1] as number
   }
@@ -58,7 +54,6 @@ export class LineStarts {
   }
 }
 
-/** The lines of one document: `[first, behind)` of its file's. */
 export class DocumentLines {
   private readonly bytes: Uint8Array
   private readonly lines: LineStarts
@@ -72,7 +67,6 @@ export class DocumentLines {
     this.behind = lines.noted
   }
 
-  /** Lines that begin before `end`. */
   linesBefore(end: number): number {
     const count = this.behind - this.first
     return this.lines.start(this.behind - 1) === end ? count - 1 : count

@@ -1,5 +1,5 @@
-// Who a manifest is, read off its JSON without building it: a catalog can hold megabytes of manifests of which three
-// texts are kept. Checks the grammar of all it passes, since a broken manifest has no identity.
+// Reads a manifest's identity from its JSON without building the tree, because only three texts of it are kept. Checks
+// all grammar up to the end, since a broken manifest has no identity.
 import { BACKSLASH, DOUBLE_QUOTE } from './byte-classes.ts'
 
 export interface ManifestIdentity {
@@ -10,15 +10,14 @@ export interface ManifestIdentity {
 
 const deepest = 250
 
-/** Characters in strings at which a scan stops: quotes, backslashes, controls. */
 const stopsString = new Uint8Array(256)
 stopsString.fill(1, 0, 0x20)
 stopsString[DOUBLE_QUOTE] = 1
 stopsString[BACKSLASH] = 1
 
 /**
- * The identity of the JSON object that `json` begins with, each byte of it one character. Undefined for anything but
- * plain valid JSON (an error, great depth, a name that is not ASCII): then the exact reader must be asked.
+ * Reads one JSON object; each character of `json` is one byte. Returns undefined for anything unusual (errors, great
+ * depth, a non-ASCII name), which the exact reader must read.
  */
 export function skimManifest(json: string): ManifestIdentity | undefined {
   return new Skimmer(json).identity()
@@ -42,7 +41,6 @@ class Skimmer {
     return this.isBroken ? undefined : { apiVersion, kind, name }
   }
 
-  /** Passes an object that must stand here. Remembers what identifies the manifest. */
   private object(depth: number, isMetadata: boolean): void {
     const { json } = this
     if (json.charCodeAt(this.at) !== 0x7b || depth > deepest) return this.fail()
@@ -73,7 +71,7 @@ class Skimmer {
     }
   }
 
-  /** A field of the manifest itself or of its metadata. Of a repeated key the last value counts. */
+  /** Of a repeated key the last value counts. */
   private field(key: string, isMetadata: boolean): void {
     const isIdentity = isMetadata ? key === 'name' : key === 'apiVersion' || key === 'kind'
     if (isIdentity) {
@@ -128,7 +126,7 @@ class Skimmer {
     }
   }
 
-  /** Passes a string; true when it has no escapes, so that it is its own text. */
+  /** Returns true if the string has no escapes. */
   private string(): boolean {
     const { json } = this
     if (json.charCodeAt(this.at) !== DOUBLE_QUOTE) {
@@ -138,7 +136,7 @@ class Skimmer {
     let isPlain = true
     let at = this.at + 1
     for (;;) {
-      // NaN behind the end indexes nothing, which is not 0.
+      // Past the end the index is NaN, and the lookup gives undefined, not 0.
       while (stopsString[json.charCodeAt(at)] === 0) at++
       const stop = json.charCodeAt(at)
       if (stop === DOUBLE_QUOTE) break
@@ -158,14 +156,12 @@ class Skimmer {
     return isPlain
   }
 
-  /** Passes a number, true, false or null. */
   private word(): void {
     words.lastIndex = this.at
     if (!words.test(this.json)) return this.fail()
     this.at = words.lastIndex
   }
 
-  /** Passes white space and returns the character behind it. */
   private skipSpace(): number {
     for (;;) {
       const next = this.json.charCodeAt(this.at)
@@ -176,14 +172,14 @@ class Skimmer {
 
   private fail(): void {
     this.isBroken = true
-    // From here every string and value ends at once.
+    // Makes every later read fail immediately.
     this.at = this.json.length
   }
 }
 
 const words = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
 
-/** The length of what follows a backslash, or 0 where it is no escape. */
+/** The length of an escape after its backslash, or 0 if it is invalid. */
 function escapePattern(json: string, at: number): number {
   const code = json.charAt(at)
   if (code === 'u') return /^[0-9a-fA-F]{4}$/.test(json.slice(at + 1, at + 5)) ? 5 : 0

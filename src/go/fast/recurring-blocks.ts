@@ -1,37 +1,33 @@
-// Blocks of text that stand in a file more than once: the versions of an Operator differ in a few lines, and the rest
-// of what a catalog says about them is the same, byte for byte. A block that is known is compared, not read.
+// Text blocks that occur more than once in a file, because versions of an Operator differ in only a few lines. The
+// reader compares a known block instead of reading it.
 import type { BlockMemo } from '../tree.ts'
 
-/** Shorter blocks are read as fast as they are compared. */
+/** Comparing a shorter block takes as long as reading it. */
 const shortest = 48
 /** A power of two. */
 const slots = 8192
 /**
- * Blocks are told apart by so many first bytes: images differ behind their registry's name, manifests behind what all of
- * a kind begin with. A shorter block is known again only where what follows it is the same too, as it mostly is.
+ * The number of leading bytes that identify a block: long enough to get past registry names and common manifest heads.
+ * A shorter block is only recognized if the text after it is also equal.
  */
 const prefix = 128
 
-/** A block that was read, from its first byte to the line behind it. */
 export interface KnownBlock {
   readonly start: number
-  /** Filled in, as the others, when the block was read. */
   length: number
   /** From its first byte to the end of its last value. */
   span: number
-  /** Blanks in front of the block's lines; a block reads the same only at the same place in a line. */
+  /** Indentation of the block; the same text reads the same only in the same column. */
   readonly column: number
   readonly depth: number
   readonly kind: 'map' | 'list' | 'compact-list' | 'literal'
-  /** Blanks in front of a literal's lines. */
   literalIndent: number
-  /** Where its lines are noted. */
   readonly firstLine: number
   lineCount: number
   readonly memo: BlockMemo
 }
 
-/** The blocks of one file; keeps the latest of those that begin alike, so it never grows. */
+/** Keeps only the latest of the blocks that share a slot, so the table never grows. */
 export class RecurringBlocks {
   private readonly bytes: Uint8Array
   private readonly known = new Map<number, KnownBlock>()
@@ -41,24 +37,23 @@ export class RecurringBlocks {
     this.bytes = bytes
   }
 
-  /** Made when a block is looked at: what is read again mostly holds none. */
+  /** Created on first use, because most texts that are read again contain no known block. */
   private get view(): DataView {
     const { buffer, byteOffset, byteLength } = this.bytes
     return (this.ownView ??= new DataView(buffer, byteOffset, byteLength))
   }
 
-  /** Where a block that begins at `at` is remembered; -1 so close to the end of the file that none can recur. */
+  /** Returns -1 near the end of the file, where no block can recur. */
   slotOf(at: number, column: number): number {
     const { view } = this
     if (at + prefix > view.byteLength) return -1
     let hash = column
-    // Half of the bytes tell as much: what differs are names and digests, longer than four.
+    // Half of the bytes are enough, because names and digests differ in more than four.
     for (let offset = at; offset < at + prefix; offset += 8)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
     return (hash ^ (hash >>> 15)) & (slots - 1)
   }
 
-  /** A block known to stand in the slot, if its text is also the text at `at`. */
   find(
     slot: number,
     kind: KnownBlock['kind'],
@@ -79,7 +74,7 @@ export class RecurringBlocks {
     const { bytes, view } = this
     if (other + length > bytes.length) return false
     let at = 0
-    // Four words at a time, since most of what begins alike is the same to its end.
+    // Four words at a time, because most candidates are equal to the end.
     for (; at + 16 <= length; at += 16) {
       const from = one + at
       const to = other + at

@@ -1,9 +1,7 @@
-// Values of texts that stand in their file before (recurring-blocks.ts): read when somebody asks what is in them, which
-// for most of a catalog nobody does.
+// Values whose text occurred earlier in the file (recurring-blocks.ts). They are read on demand, which is rare.
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import type { KnownBlock } from './recurring-blocks.ts'
 
-/** Reads the text at `start` as the block was read whose text it is. */
 export type ReadBlock = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
 
 class Recurring {

@@ -1,6 +1,5 @@
-// Reads one JSON object as opm writes them: on lines of its own, its keys plain and each once, its text well-formed.
-// Gives the very tree that the exact reader would give, or nothing: at anything it is not sure of (escapes in keys,
-// repeated keys, long lines, errors of any kind) it hands over. Works on bytes, like its sibling for YAML.
+// Reads one JSON object in opm's own format, with the same result as the exact reader. Hands over at anything unusual
+// (escaped or repeated keys, long lines, errors).
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
 import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, Stop, TAB, inJsonString } from './byte-classes.ts'
@@ -13,10 +12,10 @@ import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
-/** Deeper objects exist, but not in catalogs. */
+/** Catalogs have no deeper objects. */
 const deepest = 64
 
-/** Columns are counted from the line's start: in text without lines that would be done over and over. */
+/** Columns are counted from the line start, which is quadratic in text without line ends. */
 const longestLine = 2000
 
 const COMMA = 0x2c
@@ -24,19 +23,15 @@ const RETURN = 0x0d
 
 export interface RegularObject {
   readonly tree: MapValue
-  /** The byte behind its closing brace. */
   readonly end: number
   readonly lines: DocumentLines
-  /** The line of the file on which it begins, from 1. */
   readonly firstLine: number
 }
 
-/** Reads the regular objects of one file, one after the other. */
 export class RegularJsonReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
   private readonly blocks: RecurringBlocks
-  /** How far lines are counted: lines before this byte, and where the last of them begins. */
   private at = 0
   private line = 0
   private lineStart = 0
@@ -47,8 +42,8 @@ export class RegularJsonReader {
   }
 
   /**
-   * The object that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
-   * offsets in the file. The tree refers to the bytes: these must stay unchanged while it is in use.
+   * Returns undefined if the exact reader must read the object. Spans are byte offsets in the file. The tree refers to
+   * the bytes, which must stay unchanged while it is in use.
    */
   read(start: number): RegularObject | undefined {
     const { bytes, lines, blocks } = this
@@ -98,7 +93,7 @@ class RegularJson {
     return this.map()
   }
 
-  /** The map or list at whose first byte this reader stands, whether or not its text is known. */
+  /** Reads the map or list at the current byte without looking for known text. */
   blockHere(kind: KnownBlock['kind'], memo?: BlockMemo): MapValue | ListValue {
     return kind === 'map' ? this.map(memo) : this.list(memo)
   }
@@ -127,10 +122,10 @@ class RegularJson {
     }
   }
 
-  /** A map or a list: compared where its text is known, else read. */
+  /** Compares a map or list if its text is known, and reads it otherwise. */
   private block(kind: 'map' | 'list'): MapValue | ListValue {
     const { bytes, blocks, lines, at: start, depth } = this
-    // Behind the bracket all blocks of one depth begin with the same blanks.
+    // After the bracket, all blocks of one depth begin with the same spaces.
     let content = start + 1
     while (bytes[content] === SPACE || bytes[content] === NEWLINE) content++
     const slot = blocks.slotOf(content, 0)
@@ -193,7 +188,7 @@ class RegularJson {
     return memo ? { kind: 'list', start, end, items, memo } : { kind: 'list', start, end, items }
   }
 
-  /** Passes a comma and returns what follows, which is no closing bracket; or returns the one that is here. */
+  /** Returns the closing bracket here, or the byte after the comma, which must not be a closing bracket. */
   private behindComma(closing: number): number {
     const next = this.skipSpace()
     if (next === closing) return next
@@ -210,13 +205,13 @@ class RegularJson {
     return new LazyString(this.bytes, start, this.at, hasEscapes ? Style.json : Style.verbatim)
   }
 
-  /** Passes a string; true where it has escapes. */
+  /** Returns true if the string has escapes. */
   private passString(): boolean {
     const { bytes } = this
     let at = this.at + 1
     let hasEscapes = false
     for (;;) {
-      // Behind the end there is nothing, which is not 0.
+      // Past the end the lookup gives undefined, not 0.
       while (inJsonString[bytes[at] as number] === 0) at++
       const stop = inJsonString[bytes[at] as number]
       if (stop === Stop.quote) break
@@ -233,7 +228,7 @@ class RegularJson {
     return hasEscapes
   }
 
-  /** The length of an escape, its backslash included. */
+  /** Includes the backslash. */
   private escapeLength(letter: number): number {
     const { bytes } = this
     if (bytes[letter] !== 0x75) {
@@ -262,7 +257,6 @@ class RegularJson {
     return { kind: 'number', start, end, value, text }
   }
 
-  /** Passes white space, notes its lines, and returns the byte behind it. */
   private skipSpace(): number {
     const { bytes } = this
     for (;;) {
@@ -295,10 +289,9 @@ function isInNumber(value: number): boolean {
   )
 }
 
-/** Lines of what is read again: they were noted when it was passed. */
+/** Lines of a block that is read again are already recorded. */
 const unneededLines = new LineStarts()
 
-/** What was passed over because its text is known, read after all: somebody asks what is in it. */
 function readAgain(bytes: Uint8Array, start: number, { kind, depth }: KnownBlock): Value {
   unneededLines.clear()
   const reader = new RegularJson(bytes, start, unneededLines, new RecurringBlocks(bytes), depth)

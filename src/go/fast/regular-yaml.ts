@@ -1,7 +1,5 @@
-// Reads one YAML document that looks as opm and most people write them: block mappings and sequences, plain keys,
-// scalars plain, quoted or literal. Gives the very tree that the exact reader would give, or nothing: at anything it
-// is not sure of (anchors, tags, flow collections, tabs, repeated keys, errors of any kind) it hands over.
-// Works on bytes and turns into text only what somebody asks for.
+// Reads one YAML document in the usual style, with the same result as the exact reader. Hands over at anything unusual
+// (anchors, tags, flow collections, tabs, repeated keys, errors).
 import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
@@ -15,23 +13,21 @@ import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
-/** Deeper documents exist, but not in catalogs. */
+/** Catalogs have no deeper documents. */
 const deepest = 64
 
-/** Deeper than any indentation that people write. */
 const deepestIndent = 1000
 
-/** The go-yaml limit on keys is 1024 characters; nobody writes keys of a tenth of it. */
+/** go-yaml's limit is 1024 characters; real keys are far shorter. */
 const longestKey = 100
 
 export interface RegularDocument {
   readonly tree: MapValue
-  /** Where the document ends: at a line that begins with `---`, or at the end of the file. */
+  /** A line that begins with `---`, or the end of the file. */
   readonly end: number
   readonly lines: DocumentLines
 }
 
-/** Reads the regular documents of one file, one after the other. */
 export class RegularReader {
   private readonly bytes: Uint8Array
   private readonly lines = new LineStarts()
@@ -43,8 +39,8 @@ export class RegularReader {
   }
 
   /**
-   * The document that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
-   * offsets in the file. The tree refers to the bytes: these must stay unchanged while it is in use.
+   * Returns undefined if the exact reader must read the document. Spans are byte offsets in the file. The tree refers
+   * to the bytes, which must stay unchanged while it is in use.
    */
   read(start: number): RegularDocument | undefined {
     const { bytes, lines, blocks } = this
@@ -60,7 +56,6 @@ export class RegularReader {
   }
 }
 
-/** Of a text there is nothing to find out. */
 const noMemo: BlockMemo = {}
 
 class RegularYaml {
@@ -68,14 +63,13 @@ class RegularYaml {
   private end: number
   private readonly lines: LineStarts
   private readonly blocks: RecurringBlocks
-  /** The next byte to read; after each value the first byte of the next line that is not blank. */
+  /** The next byte to read; after each value, the first byte of the next non-blank line. */
   private at: number
-  /** Blanks in front of the line that `at` begins; -1 at the end of the document. */
+  /** Indentation of the line at `at`; -1 at the end of the document. */
   private indent = 0
-  /** Blank or comment lines were skipped to come here. */
   private skippedLines = false
   private depth = 0
-  /** Entries and items of the collections that are being read, the innermost last: an array that grows has room to spare. */
+  /** Entries of all open collections, innermost last. One shared array avoids the spare capacity of many. */
   private readonly entries: MapEntry[] = []
   private entryCount = 0
   private readonly items: Value[] = []
@@ -91,7 +85,7 @@ class RegularYaml {
 
   document(): { tree: MapValue; end: number } {
     const { bytes, at } = this
-    // The separator line stays in a document that has nothing before it.
+    // The separator line belongs to the document if nothing precedes it.
     if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
       if (bytes[at + 3] !== byte.NEWLINE) throw handOver
       this.startLine(at + 3)
@@ -104,7 +98,7 @@ class RegularYaml {
     return { tree, end: this.end }
   }
 
-  /** A mapping or a sequence below others: compared where its text is known, else read. */
+  /** Compares a nested collection if its text is known, and reads it otherwise. */
   private block(kind: 'map' | 'list' | 'compact-list', column: number): MapValue | ListValue {
     const { bytes, blocks, lines, at: start, depth } = this
     const slot = blocks.slotOf(start, column)
@@ -121,7 +115,7 @@ class RegularYaml {
     return value
   }
 
-  /** Reads the block at whose first byte this reader stands, whether or not its text is known. */
+  /** Reads the block at the current byte without looking for known text. */
   blockHere(kind: KnownBlock['kind'], column: number, depth: number): Value {
     this.indent = column
     this.depth = depth
@@ -136,10 +130,7 @@ class RegularYaml {
     return kind === 'map' ? this.mapping(column, memo) : this.sequence(column, kind === 'compact-list', memo)
   }
 
-  /**
-   * Passes over a text that is the same as a known block's, if it ends here as it ended there: at a line that cannot
-   * belong to it.
-   */
+  /** Skips a text equal to a known block if the next line cannot belong to it. */
   private pass({ kind, start, length, column, literalIndent, firstLine, lineCount }: KnownBlock): boolean {
     const { bytes, end, at } = this
     const behind = at + length
@@ -157,7 +148,7 @@ class RegularYaml {
     return true
   }
 
-  /** Remembers the block that ends here, at a line with content and with no others between. */
+  /** Remembers the block if it ends at a content line with no blank lines in between. */
   private remember(slot: number, block: KnownBlock): void {
     if (this.skippedLines || this.indent < 0) return
     block.length = this.at - this.indent - block.start
@@ -196,7 +187,7 @@ class RegularYaml {
     return memo ? { kind: 'map', start, end, entries: own, memo } : { kind: 'map', start, end, entries: own }
   }
 
-  /** Where the key at `start` ends and its colon stands, or -1 where there is no key that this reader takes. */
+  /** Returns the position of the colon, or -1 if this reader does not accept the key. */
   private keyEnd(start: number): number {
     const { bytes } = this
     if (byte.startsKey[bytes[start] as number] !== 1) return -1
@@ -207,7 +198,6 @@ class RegularYaml {
     return next === byte.SPACE || next === byte.NEWLINE ? at : -1
   }
 
-  /** What follows a key's colon. */
   private mapped(column: number): Value {
     const { bytes } = this
     const colon = this.at
@@ -250,7 +240,6 @@ class RegularYaml {
     return memo ? { kind: 'list', start, end, items: own, memo } : { kind: 'list', start, end, items: own }
   }
 
-  /** A value that begins on the line of its key or dash. */
   private inline(column: number): Value {
     const first = this.at < this.end ? (this.bytes[this.at] as number) : byte.NEWLINE
     if (byte.startsText[first] === 1 || first >= 0x80) return this.plain(column, false)
@@ -279,7 +268,6 @@ class RegularYaml {
     let end = this.plainLine(start)
     let isWide = this.sawWide
     this.startLine(end)
-    // Deeper lines continue the scalar.
     while (this.indent > column) {
       if (this.skippedLines) throw handOver
       lineStart = this.at
@@ -299,7 +287,6 @@ class RegularYaml {
 
   private sawWide = false
 
-  /** Reads one line of a plain scalar and returns where it ends. */
   private plainLine(start: number): number {
     const { bytes, end } = this
     this.sawWide = false
@@ -321,7 +308,7 @@ class RegularYaml {
         this.sawWide = true
       }
     }
-    // Blanks at the end do not belong to the scalar; nobody writes them.
+    // Trailing spaces do not belong to the scalar, and are rare.
     if (bytes[at - 1] === byte.SPACE) throw handOver
     return at
   }
@@ -372,7 +359,7 @@ class RegularYaml {
     return this.quoted(start, at, isSimple ? Style.verbatim : Style.single)
   }
 
-  /** Ends a quoted scalar, whose closing quote is the last thing on its line. */
+  /** The closing quote must be the last thing on its line. */
   private quoted(start: number, closing: number, style: number): Value {
     const next = closing + 1
     if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw handOver
@@ -380,7 +367,7 @@ class RegularYaml {
     return new LazyString(this.bytes, start, next, style)
   }
 
-  /** Passes the line ends at `at` inside quotes: empty lines may follow, and a line that begins with a blank must. */
+  /** Skips line ends inside quotes; the next line with content must be indented. */
   private quotedLineEnd(newline: number): number {
     const { bytes } = this
     if (bytes[newline - 1] === byte.SPACE) throw handOver
@@ -397,7 +384,6 @@ class RegularYaml {
     return at
   }
 
-  /** Passes an escape in double quotes. */
   private escape(backslash: number): number {
     const code = this.bytes[backslash + 1]
     if (code === undefined) throw handOver
@@ -443,13 +429,13 @@ class RegularYaml {
     while (bytes[at] === byte.SPACE) at++
     const indent = explicit === 0 ? at - firstLine : column + explicit
     const first = bytes[at]
-    // Without content, or with blanks that only look like it, the rules are intricate.
+    // The rules for literals that are empty or have only spaces are complicated.
     if (at - firstLine < indent || indent <= column || first === undefined) throw handOver
     if (indent > deepestIndent) throw handOver
     if (first === byte.NEWLINE || first === byte.TAB) throw handOver
     let lineStart: number
     do {
-      // Here `at` is behind the indentation of a line of content.
+      // Here `at` is after the indentation of a content line.
       for (;;) {
         while (at < end && inText[bytes[at] as number] === 0) at++
         if (at >= end) throw handOver
@@ -458,7 +444,7 @@ class RegularYaml {
       }
       lines.add(++at)
       lineStart = at
-      // Lines with fewer blanks than the content and nothing else are empty lines of it.
+      // Lines with fewer spaces than the content and nothing else are empty lines.
       for (;;) {
         while (at < lineStart + indent && bytes[at] === byte.SPACE) at++
         if (bytes[at] !== byte.NEWLINE || at === lineStart + indent) break
@@ -471,7 +457,7 @@ class RegularYaml {
     return new LazyString(bytes, start, lineStart, Style.literal, indent)
   }
 
-  /** `{}` or `[]`, the only flow collections that opm writes. */
+  /** opm writes no flow collections but `{}` and `[]`. */
   private emptyCollection(opening: number): Value {
     const start = this.at
     const closing = opening === byte.OPEN_BRACE ? byte.CLOSE_BRACE : byte.CLOSE_BRACKET
@@ -484,7 +470,6 @@ class RegularYaml {
       : { kind: 'list', start, end, items: [] }
   }
 
-  /** Goes to the first byte of the next line with content, from a line's start or end. */
   private startLine(from: number): void {
     const { bytes, end, lines } = this
     let at = from
@@ -530,7 +515,6 @@ class RegularYaml {
     return at
   }
 
-  /** A dash that begins a sequence's item. */
   private atDash(): boolean {
     const { bytes, at, end } = this
     if (bytes[at] !== byte.DASH) return false
@@ -538,7 +522,7 @@ class RegularYaml {
     return next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB
   }
 
-  /** The width of a character that is not ASCII; hands over what YAML treats as a line end, or refuses. */
+  /** Hands over at Unicode line ends and other characters special to YAML. */
   private wide(at: number): number {
     const width = wideWidth(this.bytes, at)
     if (width === 0) throw handOver
@@ -546,7 +530,6 @@ class RegularYaml {
   }
 }
 
-/** A block that is about to be read. */
 function newBlock(
   kind: KnownBlock['kind'],
   start: number,
@@ -558,10 +541,10 @@ function newBlock(
   return { kind, start, length: 0, span: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
 }
 
-/** Lines of what is read again: they were noted when it was passed. */
+/** Lines of a block that is read again are already recorded. */
 const unneededLines = new LineStarts()
 
-/** What was passed over because its text is known, read after all: somebody asks what is in it. Never a literal. */
+/** Never reads a literal. */
 const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
   unneededLines.clear()
   return new RegularYaml(bytes, start, unneededLines, new RecurringBlocks(bytes)).blockHere(
@@ -572,8 +555,8 @@ const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
 }
 
 /**
- * Whether the scalar could be anything but text: a short word, or made of nothing but what numbers are made of, with
- * one point at most. Most of those that begin with a digit are versions.
+ * Returns whether the scalar may be something other than text: a short word, or only number characters with at most one
+ * point. Most that begin with a digit are versions.
  */
 function mayResolve(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= 5) return true

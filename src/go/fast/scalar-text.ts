@@ -1,39 +1,35 @@
-// The text of scalars whose extent the fast reader has found: folding, quotes and escapes undone, on demand.
-// Takes only what it verified before: well-formed UTF-8, known escapes, no tabs, no odd line ends.
+// Decodes the text of scalars that the fast reader found and verified: no invalid UTF-8, unknown escapes, tabs or odd
+// line ends.
 import { letterEscapes } from '../yaml/letter-escapes.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** One-letter escapes, by their letters: code units. */
 const escapes = new Uint16Array(128)
 for (const [letter, meaning] of Object.entries(letterEscapes))
   escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-/** The text so far. */
 const built = new TextBuilder()
 
 export function decode(bytes: Uint8Array, start: number, end: number): string {
   return decoder.decode(bytes.subarray(start, end))
 }
 
-/** A plain scalar of several lines without empty ones: joined by single blanks. */
+/** Joins the lines of a plain scalar without empty lines. */
 export function foldedPlain(text: string): string {
   return text.replace(/\n */g, ' ')
 }
 
-/** What stands between single quotes. */
 export function singleQuoted(text: string): string {
   return foldLines(text).replaceAll("''", "'")
 }
 
-/** What stands between double quotes. */
 export function doubleQuoted(text: string): string {
   if (!text.includes('\\')) return foldLines(text)
   const hasLines = text.includes('\n')
   built.clear()
-  // Blanks before an escaped line end are kept, since the escape is what ends the line.
+  // Keeps spaces before an escaped line end, because the escape ends the line.
   const addPlain = (start: number, end: number): void => {
     if (hasLines) built.add(foldLines(text.slice(start, end)))
     else built.add(text, start, end)
@@ -61,7 +57,7 @@ export function doubleQuoted(text: string): string {
   }
 }
 
-/** A line end becomes a blank, of several all but the first stay; blanks at the start of lines go. */
+/** Replaces one line end with a space, drops one of several, and removes leading spaces. */
 function foldLines(text: string): string {
   if (!text.includes('\n')) return text
   return text.replace(/\n+ */g, (breaks) => '\n'.repeat(countLines(breaks) - 1) || ' ')
@@ -74,8 +70,8 @@ function countLines(text: string): number {
 }
 
 /**
- * A literal block scalar from its `|` to the end of its last line; `indent` is how many blanks each line has in front.
- * Chomping: `-` drops the last line end, `+` keeps all, others keep one.
+ * Decodes a literal block from its `|` to the end of its last line, each line indented by `indent` spaces. Chomping:
+ * `-` drops the last line end, `+` keeps all, default keeps one.
  */
 export function literal(bytes: Uint8Array, start: number, end: number, indent: number): string {
   const headerEnd = bytes.indexOf(NEWLINE, start)

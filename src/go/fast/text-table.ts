@@ -1,4 +1,4 @@
-// Short texts, each made once: catalogs repeat a few hundred keys, names and types a hundred thousand times.
+// Shares repeated short texts: catalogs repeat a few hundred keys, names and types a hundred thousand times.
 
 const slots = 4096
 const longest = 64
@@ -7,7 +7,6 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 class TextTable {
   private readonly texts: (string | undefined)[] = Array.from({ length: slots }, () => undefined)
 
-  /** The text of the well-formed UTF-8 in `[start, end)`. */
   text(bytes: Uint8Array, start: number, end: number): string {
     const length = end - start
     if (length > longest) return decoder.decode(bytes.subarray(start, end))
@@ -30,5 +29,5 @@ function matches(text: string, bytes: Uint8Array, start: number): boolean {
   return true
 }
 
-/** Shared by all readers: what one file repeats, others repeat as well. It never grows. */
+/** All readers share one table, because files repeat each other's texts. It never grows. */
 export const texts = new TextTable()

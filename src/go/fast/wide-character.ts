@@ -1,8 +1,6 @@
-// Characters beyond ASCII, byte by byte: well-formed UTF-8 that YAML takes as plain text.
-
 /**
- * The bytes of the character that begins with the byte at `at` (0x80 or more). 0 for what is no UTF-8, for control
- * characters and non-characters, and for the line ends, blanks and marks of Unicode that YAML treats in its own way.
+ * Returns the byte length of the character at `at` (0x80 or more). Returns 0 for invalid UTF-8, control characters,
+ * non-characters, and the Unicode line ends and marks that are special to YAML.
  */
 export function wideWidth(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number
@@ -26,7 +24,6 @@ export function wideWidth(bytes: Uint8Array, at: number): number {
   return 4
 }
 
-/** A byte that continues a character, or -1. */
 function continuation(bytes: Uint8Array, at: number): number {
   const value = bytes[at]
   return value !== undefined && value >= 0x80 && value < 0xc0 ? value : -1

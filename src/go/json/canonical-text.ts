@@ -1,7 +1,6 @@
-// A JSON value as the text that it shares with every value of the same meaning.
 import type { Json } from './json.ts'
 
-/** JSON with sorted keys: the order of keys says nothing. */
+/** JSON with sorted keys, equal for equal values. */
 export function canonicalText(value: Json): string {
   return JSON.stringify(value, (_key, entry: unknown) =>
     typeof entry === 'object' && entry !== null && !Array.isArray(entry)

@@ -1,6 +1,4 @@
-// Why a text is not JSON, in the words of Go's encoding/json.
-
-/** Thrown inside the JSON reader only. */
+/** Thrown only inside the JSON reader, in the words of Go's encoding/json. */
 export class JsonError extends Error {
   /** `end`: the text stopped inside a value. */
   readonly kind: 'syntax' | 'end'

@@ -1,9 +1,9 @@
-// Reading a field of a parsed JSON object as Go's encoding/json does: names match without regard to case, several
-// spellings apply in byte order, null leaves what was there. Decodes nothing and complains about nothing.
+// Reads fields of parsed JSON like Go's encoding/json: names ignore case, spellings apply in byte order, and null keeps
+// the earlier value. Reports no problems.
 import type { Json } from './json.ts'
 import { compareBytes } from '../text.ts'
 
-/** The text of a field, or '' where it is absent, null or of another type. */
+/** Returns '' if the field is absent, null or of another type. */
 export function textField(value: Json, name: string): string {
   const values = fieldValues(value, name)
   for (let at = values.length - 1; at >= 0; at--) {
@@ -13,7 +13,7 @@ export function textField(value: Json, name: string): string {
   return ''
 }
 
-/** The values of all spellings of a field, in the order in which Go would assign them. */
+/** The values of all spellings of a field, in Go's order of assignment. */
 export function fieldValues(value: Json, name: string): Json[] {
   if (!isObject(value)) return []
   const exact = value[name]
@@ -26,12 +26,11 @@ export function fieldValues(value: Json, name: string): Json[] {
     .map((key) => value[key] ?? null)
 }
 
-/** Simple case folding, as far as it can reach the letters of ASCII names: long s and the Kelvin sign are s and k. */
+/** Simple case folding for ASCII names: the long s and the Kelvin sign fold to s and k. */
 function folded(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 
-/** Whether a value is an object of JSON: neither a list nor null. */
 export function isObject(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,12 +1,12 @@
-// JSON in parts, of which long ones stand by themselves: what several documents say is the same part in each, so that
-// whoever writes them all has to escape and to compress it once.
+// JSON in parts. Long values that several documents share are one part, so that a writer escapes and compresses them
+// only once.
 import { marshalString } from './marshal.ts'
 
-/** JSON as it goes on; or a whole value that is long, as JSON or as a text that is not in quotes yet. */
+/** A fragment of JSON; or a whole long value, as JSON or as unquoted text. */
 export type JsonPart = string | { readonly json: string } | { readonly text: string }
 export type JsonParts = readonly JsonPart[]
 
-/** Shorter values are written as fast as they are looked up. */
+/** Sharing shorter values saves nothing. */
 const long = 256
 
 export function joinedParts(parts: JsonParts): string {
@@ -18,7 +18,6 @@ function partText(part: JsonPart): string {
   return 'json' in part ? part.json : marshalString(part.text)
 }
 
-/** Puts a document together, with the commas where they belong. */
 export class JsonPartsWriter {
   private readonly parts: JsonPart[] = []
   private pending = ''
@@ -34,13 +33,13 @@ export class JsonPartsWriter {
     this.separator = ','
   }
 
-  /** A field of the object that is open, which whoever calls next gives a value. */
+  /** Starts a field of the open object; the caller adds its value next. */
   key(name: string): void {
     this.pending += `${this.separator}${marshalString(name)}:`
     this.separator = ''
   }
 
-  /** A field with JSON that is written already; none where it is undefined. */
+  /** Adds a field with finished JSON, or nothing if undefined. */
   field(name: string, json: string | undefined): void {
     if (json === undefined) return
     this.key(name)

@@ -3,17 +3,16 @@ import { hexValue, isDigit } from '../yaml/characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { JsonError } from './json-error.ts'
 
-/** One-letter escapes, by their letters: code units, -1 for what is none. */
+/** Code units of one-letter escapes by letter; -1 for others. */
 const escapes = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
   ...pair,
 ]))
   escapes[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
 
-/** The string so far. */
 const built = new TextBuilder()
 
-/** A string from its opening quote on. Halves of surrogate pairs become U+FFFD. */
+/** Reads a string from its opening quote. Lone surrogates become U+FFFD. */
 export function scanString(text: string, from: number): { value: string; end: number } {
   let at = from + 1
   let pieceStart = at
@@ -21,7 +20,7 @@ export function scanString(text: string, from: number): { value: string; end: nu
   for (;;) {
     const c = text.charCodeAt(at)
     if (c === 0x22) break
-    // NaN, behind the end, is not below 0x20 either.
+    // Past the end, NaN is not below 0x20 either.
     if (c < 0x20) throw unexpected(text, at, 'in string literal')
     if (c !== 0x5c) {
       if (at >= text.length) throw unexpected(text, at, '')
@@ -55,7 +54,6 @@ function scanHex(text: string, from: number): number {
   return unit
 }
 
-/** The end of the number at `from`. */
 export function scanNumber(text: string, from: number): number {
   let at = from
   const digit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))

@@ -1,22 +1,22 @@
-// Values written as Go's encoding/json writes them: keys sorted by bytes, no spaces. Never recurses.
+// Writes values like Go's encoding/json: keys sorted by bytes, no spaces. Never recurses.
 import { compareBytes } from '../text.ts'
 import { jsonNumber } from '../number.ts'
 import { printValue } from '../print-value.ts'
 import type { ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 
 export interface TextOptions {
-  /** `<`, `>` and `&` as \u003c and so on: what json.Marshal does, and opm's own blobs do not. */
+  /** Escapes `<`, `>` and `&` as json.Marshal does; opm's own blobs do not. */
   readonly escapeHtml: boolean
-  /** Numbers as the reader found them, not yet as floats. */
+  /** Writes numbers as they were read, not as floats. */
   readonly exactNumbers: boolean
-  /** Where to stop, in characters. */
+  /** In characters. */
   readonly maxLength?: number
 }
 
-/** Aliases can make a short text into an endless one; no message needs more than this. */
+/** Limits aliases, which can expand a short text without end. */
 const maxLength = 1 << 24
 
-/** The text opm keeps of a blob, without the line feed at its end. */
+/** The text opm keeps of a blob, without the final line feed. */
 export function blobText(value: Value): string {
   return jsonText(value, { escapeHtml: false, exactNumbers: false })
 }
@@ -76,11 +76,11 @@ function scalarText(value: Exclude<Value, { kind: 'list' | 'map' }>, options: Te
   }
 }
 
-// What JavaScript writes as it is, and Go escapes: line separators always, for a browser's sake the rest.
+// Go escapes these and JavaScript does not: line separators always, the rest for browsers.
 const separators = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
 const html = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
 
-/** A text as JSON. Half a surrogate pair stands for a byte that is no UTF-8 (`brokenByte`), of which Go writes an escape. */
+/** A lone surrogate represents an invalid UTF-8 byte (`brokenByte`), which Go escapes. */
 export function jsonString(text: string, escapeHtml: boolean): string {
   const quoted = text.isWellFormed() ? JSON.stringify(text) : quotedWithBroken(text)
   const { some, all } = escapeHtml ? html : separators

@@ -1,13 +1,13 @@
-// JSON laid out as opm shows it in an error, with ` <== ` where the trouble is.
+// Formats JSON for an opm error, with ` <== ` at the error.
 
 const marker = ' <== '
 
-/** Ten thousand levels are a hundred megabytes of indentation, in which nobody finds the mark. */
+/** Limits indentation: ten thousand levels would take a hundred megabytes. */
 const longest = 1 << 23
 
 /**
- * `text`, indented by four, marked behind its first `offset` characters. Undefined where opm does not find that place
- * again and says nothing of it: it looks for each character of the text in turn, white space too, which may be gone.
+ * Indents `text` by four and marks the place after its first `offset` characters. Returns undefined where opm cannot
+ * find the place: it searches for each character in turn, even white space that indenting removed.
  */
 export function markedJson(text: string, offset: number): string | undefined {
   const pretty = indented(text)
@@ -22,7 +22,7 @@ export function markedJson(text: string, offset: number): string | undefined {
   return pretty.slice(0, at) + marker + pretty.slice(at)
 }
 
-/** opm's whole text: what is wrong, and where if the place was found. `offset` is in bytes. */
+/** opm's full message: the error, and its place if found. `offset` is in bytes. */
 export function withMark(detail: string, offset: number, marked: string | undefined): string {
   return marked === undefined ? detail : `${detail} at offset ${offset} (indicated by <==)\n${marked}`
 }

@@ -1,14 +1,13 @@
-// JSON put together as Go's json.Marshal writes structs and maps: fields in the order of the type, keys of maps by their
-// bytes, HTML's three characters escaped. Takes and gives texts that are JSON already.
+// Builds JSON from finished JSON parts like Go's json.Marshal: struct fields in type order, map keys sorted by bytes,
+// HTML characters escaped.
 import { compareBytes } from '../text.ts'
 import { jsonString } from './json-text.ts'
 
-/** A text in quotes. */
 export function marshalString(text: string): string {
   return jsonString(text, true)
 }
 
-/** A struct, whose fields have plain names. Undefined is a field that `omitempty` leaves out. */
+/** Field names must need no escapes. Omits undefined fields (`omitempty`). */
 export function marshalObject(fields: Iterable<readonly [name: string, json: string | undefined]>): string {
   let text = ''
   for (const [name, json] of fields)
@@ -25,12 +24,10 @@ export function marshalList(items: readonly string[]): string {
   return `[${items.join(',')}]`
 }
 
-/** The text in quotes; undefined where it is empty. */
 export function unlessEmpty(text: string): string | undefined {
   return text === '' ? undefined : marshalString(text)
 }
 
-/** The list; undefined where it is empty. */
 export function unlessNone(items: readonly string[]): string | undefined {
   return items.length === 0 ? undefined : marshalList(items)
 }

@@ -1,11 +1,11 @@
-// Values as plain JSON data, cut off where they are nested too deep or too large to be a fact worth keeping.
+// Converts values to plain JSON data within limits on depth and size.
 import type { Json } from './json.ts'
 import type { Value } from '../tree.ts'
 import { ownCopy } from '../utf8.ts'
 
-/** Far beyond any real property; JSON.stringify and readers that recurse must survive it. */
+/** Far beyond real properties, but safe for JSON.stringify and recursive readers. */
 const maxDepth = 200
-/** Values behind aliases are unfolded here, so their number and their length need a bound. */
+/** Limits the expansion of aliases. */
 const maxValues = 100_000
 const maxLength = 4_000_000
 
@@ -15,8 +15,8 @@ interface Budget {
 }
 
 /**
- * The value as data; of what lies beyond the bounds the first is null, and the rest is left out. Fields of the value
- * itself that are `needed` are there, however much stands before them.
+ * Replaces the first value beyond the limits with null and omits the rest. Always keeps top-level fields that are
+ * `needed`.
  */
 export function plainJson(value: Value, needed?: (key: string) => boolean): Json {
   const budget = { values: maxValues, length: maxLength }

@@ -1,16 +1,15 @@
-// One JSON value from a text, with positions, as Go's streaming decoder reads it: the same errors at the same places.
-// Keeps its own stack, so nesting costs memory, never the call stack.
+// Reads one JSON value with positions like Go's streaming decoder, with the same errors. Uses its own stack, so nesting
+// cannot overflow the call stack.
 import type { Value } from '../tree.ts'
 import { MapBuilder, trimmed } from '../tree.ts'
 import { JsonError } from './json-error.ts'
 import { scanNumber, scanString } from './json-scalars.ts'
 
-/** Go's bound on nesting. */
+/** Go's limit. */
 const maxDepth = 10_000
 
 interface Frame {
   readonly start: number
-  /** Undefined for a list. */
   readonly map: MapBuilder | undefined
   readonly items: Value[]
   key: { readonly text: string; readonly start: number; readonly end: number } | undefined
@@ -18,13 +17,11 @@ interface Frame {
 
 export interface JsonResult {
   readonly value: Value
-  /** Index behind the value. */
   readonly end: number
-  /** The first number that no float64 holds: Go reads on, and then refuses the whole. */
+  /** The first number beyond float64: Go reads on, then rejects the whole value. */
   readonly hugeNumber: { readonly text: string; readonly end: number } | undefined
 }
 
-/** Index of the first character that is no JSON white space. */
 export function skipJsonSpace(text: string, from: number): number {
   let at = from
   for (; at < text.length; at++) {
@@ -34,13 +31,12 @@ export function skipJsonSpace(text: string, from: number): number {
   return at
 }
 
-/** Reads the value at `from`. Throws a JsonError. */
+/** Throws a JsonError. */
 export function readJson(text: string, from: number): JsonResult {
   const frames: Frame[] = []
   let hugeNumber: JsonResult['hugeNumber']
   let at = skipJsonSpace(text, from)
   for (;;) {
-    // Here a value begins.
     let value: Value | undefined
     const start = at
     const c = text.charCodeAt(at)
@@ -81,7 +77,7 @@ export function readJson(text: string, from: number): JsonResult {
           : { kind: 'bool', start, end: at, value: word === 'true' }
     }
 
-    // A value has ended: it goes into its container, which may end too.
+    // The value ended: add it to its container, which may end too.
     for (;;) {
       const frame = frames[frames.length - 1]
       if (!frame) return { value, end: at, hugeNumber }
@@ -102,7 +98,7 @@ export function readJson(text: string, from: number): JsonResult {
   }
 }
 
-/** Reads `"key":` and the space behind it. */
+/** Reads `"key":` and the white space after it. */
 function readKey(text: string, from: number, frame: Frame): number {
   if (text.charCodeAt(from) !== 0x22)
     throw unexpected(text, from, 'looking for beginning of object key string')

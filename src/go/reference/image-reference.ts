@@ -1,16 +1,14 @@
-// Image references as registries are asked for them: text to parts, and plain words for a text that is none. What is a
-// reference is said in one place, by opm's grammar (go/reference/pull-spec.ts). Never guesses what an author may have meant,
-// never touches a registry.
+// Parses image references for registry requests and explains invalid ones. opm's grammar (go/reference/pull-spec.ts)
+// decides validity. Never guesses and never contacts a registry.
 import { readPullSpec } from './pull-spec.ts'
 
 export interface ImageReference {
-  /** The registry's name as references write it: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
+  /** As in references: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
   readonly host: string
-  /** The path below the host, `library/` added for Docker Hub's short names. */
+  /** The path after the host, with `library/` for Docker Hub's short names. */
   readonly repository: string
-  /** As written; absent when the reference has none. */
   readonly tag?: string
-  /** `algorithm:hex`; wins over the tag when both are written. */
+  /** `algorithm:hex`; takes precedence over the tag. */
   readonly digest?: string
 }
 
@@ -18,8 +16,8 @@ export type ParsedImageReference =
   | { readonly reference: ImageReference; readonly reason?: undefined }
   | { readonly reference?: undefined; readonly reason: string }
 
-// The longest name (255, and 6 more where index.docker.io stands for docker.io), tag (128) and digest (sha512 in hex,
-// 135) with their separators. What is longer cannot be valid, and is not worth a regular expression's time.
+// The longest name (255, plus 6 for index.docker.io), tag (128) and digest (sha512 in hex, 135) with separators.
+// Rejects longer texts before running a regular expression.
 const longestReference = 255 + 6 + 1 + 128 + 1 + 135
 
 const label = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
@@ -29,10 +27,9 @@ const digestGrammar = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([
 const hexLength: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 /**
- * Takes a reference apart: `[host[:port]/]path[:tag][@digest]`. A name without a host is Docker Hub's;
- * `index.docker.io` is another name for it. Neither tag nor digest is made up where none is written.
- * On bad input returns the reason, as half a sentence: `its path "Foo" has capital letters`.
- * Refuses what opm refuses, and ports that no connection can have, which opm lets pass.
+ * Parses `[host[:port]/]path[:tag][@digest]`. A name without a host is on Docker Hub, as is `index.docker.io`. Adds no
+ * default tag or digest. For bad input returns the reason as half a sentence: `its path "Foo" has capital letters`.
+ * Rejects what opm rejects, and also impossible ports, which opm accepts.
  */
 export function parseImageReference(text: string): ParsedImageReference {
   if (text.length > longestReference) return refuse(`it is longer than ${longestReference} characters`)
@@ -54,7 +51,7 @@ export function parseImageReference(text: string): ParsedImageReference {
   }
 }
 
-/** The reference as text in its full form: host always written, tag and digest where they are known. */
+/** The full form: always with a host, with tag and digest if known. */
 export function formatImageReference(reference: ImageReference): string {
   const tag = reference.tag === undefined ? '' : `:${reference.tag}`
   const digest = reference.digest === undefined ? '' : `@${reference.digest}`
@@ -65,7 +62,7 @@ function refuse(reason: string): ParsedImageReference {
   return { reason }
 }
 
-/** What is wrong with a text that is no reference, for people; undefined when nothing plainer than opm's words is known. */
+/** Explains an invalid reference; undefined if opm's own words are the best explanation. */
 function plainReason(text: string): string | undefined {
   if (text === '') return 'it is empty'
   if (/^\w+:\/\//.test(text))
@@ -87,7 +84,7 @@ function plainReason(text: string): string | undefined {
   return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
 }
 
-// The first component is a host only when it looks like one: everything else is a path on Docker Hub.
+// The first component is a host only if it looks like one; otherwise it is a path on Docker Hub.
 function splitHost(name: string): { host: string; path: string } {
   const slash = name.indexOf('/')
   const first = slash < 0 ? '' : name.slice(0, slash)

@@ -1,6 +1,5 @@
-// Image references as opm accepts them: Docker's reference grammar after its normalisation.
-// The one place that says whether a text is a reference (go/reference/image-reference.ts asks here too); never asks whether
-// the image exists.
+// Validates image references like opm: Docker's reference grammar after normalization. go/reference/image-reference.ts
+// uses it too. Never checks whether the image exists.
 import { lowerCase } from '../text.ts'
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
@@ -14,15 +13,15 @@ const reference = new RegExp(`^(${name})(?::(${tag}))?(?:@(${digest}))?$`)
 const invalidFormat = 'invalid reference format'
 const upperCase = 'repository name must be lowercase'
 const longestName = 255
-/** No valid reference is longer (name, tag and digest all have limits), so longer ones are not even matched. */
+/** Valid references are shorter, so longer ones are not even matched. */
 const longestReference = 4096
 
 const digestLengths: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 export interface PullSpec {
-  /** As written, in any case; `docker.io` where none is written, and for `index.docker.io`. */
+  /** As written, in any case; `docker.io` if absent or `index.docker.io`. */
   readonly host: string
-  /** `library/` added where Docker adds it. */
+  /** With `library/` where Docker adds it. */
   readonly path: string
   readonly tag?: string
   readonly digest?: string
@@ -36,13 +35,13 @@ export type ReadPullSpec =
 const digestLength = 72
 const plainDigest = /^@sha256:[a-f0-9]{64}$/
 
-/** Names that a digest like that stood behind, and whether they are names. It never grows beyond `mostNames`. */
+/** Caches the verdict on names before a digest, up to `mostNames`. */
 const names = new Map<string, string | undefined>()
 const mostNames = 2000
 
-/** Why the text is no pull spec, in the words opm has for it; undefined when it is one. */
+/** Returns opm's error for an invalid pull spec, or undefined. */
 export function pullSpecError(text: string): string | undefined {
-  // Nearly all images are a name, which recurs, and a digest, which does not.
+  // Nearly all images are a recurring name with a unique digest.
   const name = text.slice(0, -digestLength)
   if (name.length > longestName || !plainDigest.test(text.slice(-digestLength)))
     return readPullSpec(text).error
@@ -52,7 +51,7 @@ export function pullSpecError(text: string): string | undefined {
   return error
 }
 
-/** The parts of a pull spec, or why it is none, in the words opm has for it. */
+/** Returns the parts, or opm's error. */
 export function readPullSpec(text: string): ReadPullSpec {
   if (/^[a-f0-9]{64}$/.test(text))
     return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
@@ -62,7 +61,7 @@ export function readPullSpec(text: string): ReadPullSpec {
   const full = `${host}/${rest}`
   const match = full.length > longestReference ? null : reference.exec(full)
   if (match === null) {
-    // Only a host outside ASCII gets here (the Kelvin sign is a K to Go): the parser says it without the prefix.
+    // Only a non-ASCII host gets here (Go folds the Kelvin sign to k): the parser's error has no prefix then.
     const isForeign = full.length <= longestReference && reference.test(lowerCase(full))
     return { error: isForeign ? upperCase : invalidFormat }
   }
@@ -81,7 +80,7 @@ export function readPullSpec(text: string): ReadPullSpec {
   }
 }
 
-/** Docker's defaults: no host means docker.io, and there a single name means library/name. */
+/** Docker's defaults: without a host docker.io, and there a single name means library/name. */
 function splitHost(text: string): [host: string, rest: string] {
   const slash = text.indexOf('/')
   const first = text.slice(0, Math.max(slash, 0))

@@ -1,8 +1,7 @@
-// Bytes in pieces, some of them lists of pieces: what stands in an archive several times is the same object each time.
+// Nested lists of bytes, so that content that repeats in an archive is one shared object.
 
 export type Piece = Uint8Array | readonly Piece[]
 
-/** All bytes, in order. */
 export function forEachPiece(piece: Piece, take: (bytes: Uint8Array) => void): void {
   if (piece instanceof Uint8Array) take(piece)
   else for (const part of piece) forEachPiece(part, take)
@@ -15,7 +14,6 @@ export function lengthOf(piece: Piece): number {
   return length
 }
 
-/** One array of all bytes. */
 export function joinedPieces(piece: Piece): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(lengthOf(piece))
   let at = 0

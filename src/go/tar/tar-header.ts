@@ -1,26 +1,24 @@
-// The headers of a tar archive, byte for byte as Go's archive/tar writes them for files without owners and times: USTAR where
-// a name fits, a PAX record before it where it does not. opm hashes such archives, so nothing here is a matter of taste.
+// Writes tar headers byte for byte like Go's archive/tar, without owners and times: USTAR, preceded by a PAX record for
+// long names. opm hashes such archives.
 
 const block = 512
-/** The longest name that a header has room for, and the longest part before it (POSIX.1-1988, ustar). */
+/** Limits of the name and prefix fields (POSIX.1-1988, ustar). */
 const nameSize = 100
 const prefixSize = 155
-/** What eleven octal digits hold; Go writes larger sizes as a PAX record. */
+/** The limit of eleven octal digits; Go writes larger sizes as a PAX record. */
 const largestSize = 8 ** 11 - 1
 
 export interface TarMember {
   readonly kind: 'file' | 'directory'
-  /** As it stands in the archive; directories with or without a slash at their end, as the reader wants them. */
+  /** As in the archive; the caller decides whether directories end with a slash. */
   readonly name: string
-  /** Permission bits. */
   readonly mode: number
-  /** 0 for a directory. */
   readonly size: number
 }
 
 const encoder = new TextEncoder()
 
-/** The blocks before a member's content. Names must not hold NUL, which no tar can say. */
+/** The blocks before a member's content. Names must not contain NUL, which tar cannot represent. */
 export function tarHeader(member: TarMember): Uint8Array {
   if (member.size > largestSize) throw new Error('a file of 8 GiB has no place in a catalog')
   const name = encoder.encode(member.name)
@@ -36,12 +34,12 @@ export function tarHeader(member: TarMember): Uint8Array {
   return header
 }
 
-/** How many zero bytes follow a content, up to a whole block. */
+/** The number of zero bytes that fill the last block. */
 export function tarPadding(size: number): number {
   return padded(size) - size
 }
 
-/** The zero bytes at the end of an archive. */
+/** The number of zero bytes at the end of an archive. */
 export const tarEnd = 2 * block
 
 function padded(size: number): number {
@@ -63,7 +61,7 @@ function filled(member: TarMember, name: Uint8Array, prefix: Uint8Array | undefi
   return signed(header)
 }
 
-/** Go leaves the fields of such a header empty that nobody reads. */
+/** Go leaves unused fields of this header empty. */
 function paxHeader(name: string, size: number): Uint8Array {
   const slash = name.lastIndexOf('/')
   const directory = slash < 0 ? '' : `${name.slice(0, slash)}/`
@@ -109,7 +107,7 @@ function splitName(name: string): { readonly prefix: string; readonly name: stri
   return { prefix: name.slice(0, slash), name: rest }
 }
 
-/** `LENGTH KEY=VALUE` and a line feed; the length counts itself. */
+/** `LENGTH KEY=VALUE` and a line feed; the length includes itself. */
 function paxRecord(key: string, value: string, bytes: number): string {
   const rest = key.length + bytes + 3
   let length = rest + String(rest).length

@@ -1,10 +1,10 @@
-// A folder's files as the members of an archive, in the order in which Go walks a tree: each directory once, before what is in it.
+// Archives a folder in the order of Go's tree walk: each directory once, before its contents.
 import { compareWalk } from '../walk-order.ts'
 import { lengthOf, type Piece } from './pieces.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar-header.ts'
 
 export interface TreeFile {
-  /** Below the tree's root, `/` between components. */
+  /** Relative to the tree's root, separated by `/`. */
   readonly path: string
   readonly pieces: readonly Piece[]
 }
@@ -14,12 +14,12 @@ export interface TreeModes {
   readonly file: number
 }
 
-/** How a path is written into the archive; undefined leaves the member out, its content too. */
+/** Returns a path's name in the archive; undefined omits the member and its content. */
 export type NameInArchive = (path: string, kind: 'file' | 'directory') => string | undefined
 
 const zeros = new Uint8Array(tarEnd)
 
-/** The archive piece by piece, without its end. The root's own path is empty. */
+/** Yields the archive without its end. The root's path is empty. */
 export function* tarTree(
   files: readonly TreeFile[],
   modes: TreeModes,
@@ -46,7 +46,6 @@ export function* tarTree(
   }
 }
 
-/** What stands at the end of every archive. */
 export function endOfTar(): Uint8Array {
   return zeros
 }

@@ -1,18 +1,18 @@
-// go-yaml's guard against documents that are nearly all aliases. Counts; decodes nothing.
+// go-yaml's limit for documents that consist mostly of aliases.
 import type { Node } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 
-/** Up to here almost everything may come from aliases, from the second bound on a tenth (go-yaml's decode.go). */
+/** Up to here 99% may come from aliases, from the second limit on 10% (go-yaml's decode.go). */
 const lenientUpTo = 400_000
 const strictFrom = 4_000_000
 
 export class AliasBudget {
-  /** Nodes decoded so far, the document itself included. */
+  /** Includes the document itself. */
   decoded = 1
   private aliased = 0
   private depth = 0
 
-  /** Counts a node that is decoded now. Throws where too many of all so far came from aliases. */
+  /** Throws if too many of all nodes so far came from aliases. */
   count(node: Node): void {
     this.decoded++
     if (this.depth > 0) {
@@ -21,7 +21,7 @@ export class AliasBudget {
     } else if (this.aliased > 100) this.check(node)
   }
 
-  /** Counts the `size` nodes behind an alias whose value is known already. */
+  /** Counts the `size` nodes of an alias whose value is already known. */
   countAliased(alias: Node, size: number): void {
     this.decoded += size
     this.aliased += size

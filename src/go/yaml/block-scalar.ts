@@ -1,17 +1,17 @@
-// Scanning of literal (`|`) and folded (`>`) block scalars in go-yaml v2's dialect.
+// Scans literal (`|`) and folded (`>`) block scalars like go-yaml v2.
 import { CR, LF, SPACE, TAB, isBlank, isBreak, isBreakOrEnd, isDigit } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
 interface Header {
-  /** 1 keeps all breaks at the end, -1 none, 0 the first. */
+  /** 1 keeps all final breaks, -1 none, 0 the first. */
   readonly chomping: number
-  /** The stated indentation beyond the parent's, 0 where it is to be found out. */
+  /** Explicit indentation relative to the parent; 0 to detect it. */
   readonly increment: number
 }
 
-/** Scans from the indicator on. `parentIndent` is the enclosing block's column, -1 at the root. */
+/** `parentIndent` is the enclosing block's column, -1 at the root. */
 export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: string; end: number } {
   const { text, size } = cursor
   const literal = cursor.peek() === 0x7c
@@ -21,13 +21,12 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
   built.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
   const indent = scanBreaks(cursor, stated, parentIndent)
-  // The line break behind the last line, 0 before the first.
   let leadingBreak = 0
   let leadingBlank = false
   cursor.need(1)
   while (cursor.column === indent && cursor.index < size) {
     const blank = isBlank(cursor.peek())
-    // A folded line break between two lines that begin with text becomes a blank, or vanishes before empty lines.
+    // A break between two text lines folds to a space, or disappears before empty lines.
     if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
       if (gap.isEmpty) built.addUnit(SPACE)
     } else if (leadingBreak !== 0) built.addUnit(leadingBreak)
@@ -49,12 +48,12 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
   return { value: built.take(), end: gapEnd }
 }
 
-/** The scalar so far, and the breaks behind its last line, which may or may not become part of it. */
+/** The scalar so far, and the breaks after its last line, which may not belong to it. */
 const built = new TextBuilder()
 const gap = new TextBuilder()
 let gapEnd = 0
 
-/** Passes the indentation of the next line where that is all that scanBreaks() would do. */
+/** Fast path: skips the next line's indentation if scanBreaks() would do nothing else. */
 function atNextLine(cursor: Cursor, indent: number): boolean {
   const { text, index, size } = cursor
   const content = index + indent
@@ -104,8 +103,8 @@ function scanHeader(cursor: Cursor): Header {
 }
 
 /**
- * Passes indentation and empty lines; notes their breaks, and where the last of them ends. Returns the indentation:
- * where `indent` is 0 it is found out, the deepest of them or the parent's + 1.
+ * Skips indentation and empty lines and records their breaks. Returns the indentation; if `indent` is 0, detects it as
+ * the deepest one or the parent's + 1.
  */
 function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
   gap.clear()

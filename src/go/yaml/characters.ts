@@ -1,4 +1,4 @@
-// The character classes of YAML 1.1, by UTF-16 code unit. 0 stands for the end of the text.
+// Character classes of YAML 1.1 by UTF-16 code unit. 0 means the end of the text.
 
 export const TAB = 0x09
 export const LF = 0x0a
@@ -24,7 +24,7 @@ export function isBlankOrEnd(c: number): boolean {
   return c === SPACE || c === LF || c === 0 || c === TAB || isBreak(c)
 }
 
-/** What anchors, handles and directive names are made of. */
+/** Characters of anchors, handles and directive names. */
 export function isWordCharacter(c: number): boolean {
   return (c >= 0x61 && c <= 0x7a) || (c >= 0x41 && c <= 0x5a) || isDigit(c) || c === 0x5f || c === 0x2d
 }
@@ -33,7 +33,6 @@ export function isDigit(c: number): boolean {
   return c >= 0x30 && c <= 0x39
 }
 
-/** The value of a hexadecimal digit, or -1. */
 export function hexValue(c: number): number {
   if (isDigit(c)) return c - 0x30
   if (c >= 0x61 && c <= 0x66) return c - 0x57

@@ -1,9 +1,8 @@
-// A document's bytes to the text that is read as YAML.
 import { decodeStrictly } from '../utf8.ts'
 import type { YamlText } from './encoding.ts'
 import { decodeYaml, hasRefused } from './encoding.ts'
 
-/** The text that the YAML parser gets: line ends are line feeds, the last line has one. */
+/** Normalizes line ends to line feeds, including one at the end. */
 export function chunkText(bytes: Uint8Array): YamlText {
   if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
     const text = decodeStrictly(bytes)

@@ -1,13 +1,12 @@
-// A YAML stream cut into documents, line by line and before any YAML is read, as Kubernetes' stream decoder does it.
+// Splits a YAML stream into documents by line, before parsing, like Kubernetes' stream decoder.
 import { trimSpace } from '../text.ts'
 
 export interface Chunk {
-  /** Byte offsets of its lines in the file. */
   readonly start: number
   readonly end: number
-  /** Line of `start`, from 0. */
+  /** From 0. */
   readonly line: number
-  /** A separator with other text behind it, which ended the chunk: opm stops there and never reads the chunk. */
+  /** A separator with text after it, at which opm stops without reading the chunk. */
   readonly badSeparator: { readonly text: string; readonly start: number; readonly line: number } | undefined
 }
 
@@ -20,14 +19,13 @@ export function trimLeadingSpace(text: string): string {
   return text.replace(leadingSpaces, '')
 }
 
-/** Lines that begin before a byte, of a text that was passed over. */
 interface LineCount {
   linesBefore(end: number): number
 }
 
 /**
- * The chunks from byte `from` on; `line` is that byte's line, from 0. `pass` may find a chunk's end in another way:
- * it is asked at the start of each, and its `end` is the line of the next separator or the end of the file.
+ * Yields the chunks from byte `from` on; `line` is its line, from 0. `pass` may find a chunk's end in another way: its
+ * `end` is the line of the next separator or the end of the file.
  */
 export function* chunksOf(
   bytes: Uint8Array,
@@ -49,7 +47,7 @@ export function* chunksOf(
     }
     if (bytes[at] === LF) {
       isEmpty = false
-      // A file can be nothing but empty lines. The loop counts the last of them.
+      // A file can consist of empty lines only. The loop counts the last of them.
       for (at++; bytes[at] === LF; at++) line++
       continue
     }
@@ -63,7 +61,7 @@ export function* chunksOf(
         yield { start, end: at, line: startLine, badSeparator: undefined }
         isEmpty = true
       } else {
-        // The separator itself becomes the first line of the document.
+        // The separator becomes the first line of the document.
         isEmpty = false
         at = next
         continue
@@ -76,9 +74,8 @@ export function* chunksOf(
   if (!isEmpty) yield { start, end: bytes.length, line: startLine, badSeparator: undefined }
 }
 
-/** Where the next line begins, or the end of the bytes. */
 function nextLine(bytes: Uint8Array, from: number): number {
-  // Most lines are short, and a search costs as much as looking at some dozens of bytes.
+  // Most lines are short, and calling indexOf costs as much as checking some dozens of bytes.
   const near = Math.min(from + 64, bytes.length)
   for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
   const found = bytes.indexOf(LF, near)

@@ -1,5 +1,5 @@
-// YAML nodes to the values that opm's JSON conversion gives: scalars typed, aliases followed, merge keys merged.
-// Keeps its own stack. Values of aliases are shared, not copied, so a bomb costs its text and no more.
+// Converts YAML nodes to values like opm's JSON conversion. Uses its own stack. Aliases share values, so an alias bomb
+// takes no more memory than its text.
 import { quote } from '../text.ts'
 import type { StringValue, Value } from '../tree.ts'
 import { MapBuilder, trimmed } from '../tree.ts'
@@ -11,14 +11,14 @@ import type { Resolved } from './resolve-scalar.ts'
 import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
-/** The value of a document's root. Throws a YamlError for what go-yaml or the JSON conversion refuses. */
+/** Throws a YamlError for what go-yaml or the JSON conversion rejects. */
 export function compose(root: Node, repeated?: RepeatedKeys): Value {
   return new Composer(repeated).run(root)
 }
 
-/** Notes keys that are set twice in one map, merging included: what go-yaml refuses where it reads strictly. */
+/** Collects keys that are set twice in one map, even by merging, which go-yaml rejects in strict mode. */
 export class RepeatedKeys {
-  /** The keys in Go's syntax; `at` is where the value stands that came too late. */
+  /** The keys in Go's syntax; `at` is the offset of the later value. */
   readonly found: { readonly key: string; readonly at: number }[] = []
   private readonly seen = new Map<MapBuilder, Set<string>>()
 
@@ -30,49 +30,43 @@ export class RepeatedKeys {
   }
 }
 
-/** A collection being filled. */
 interface Frame {
   readonly node: CollectionNode
-  /** `merge` writes into the map of the frame below; `merge-list` is a list of such. */
+  /** `merge` writes into the map of the frame below; `merge-list` is a list of merges. */
   readonly purpose: 'value' | 'merge' | 'merge-list'
   readonly items: Value[]
   readonly map: MapBuilder
-  /** The next child. */
   at: number
-  /** The key whose value comes next. */
   key: { readonly scalar: Resolved | StringValue; readonly node: Node } | undefined
-  /** Set where a key is one that JSON cannot have. */
+  /** Set if JSON cannot have a key. */
   bad: YamlError | undefined
   readonly sizeBefore: number
   readonly inAlias: boolean
   height: number
-  /** Keys that are no texts, by the text that they become; of the map that the frame's value is. */
+  /** The value's non-text keys, by their text. */
   typed: Map<string, Resolved> | undefined
   lost: LostValues | undefined
 }
 
 /**
- * Values of keys that became the text of another type's key, `1` and `1.0`. To go-yaml these are different keys, and
- * what all of them hold is converted to JSON before one of them wins.
+ * Values of keys with the same text but different types, such as `1` and `1.0`. go-yaml keeps them apart and converts
+ * all of them to JSON before one wins.
  */
 interface LostValues {
-  /** The type of the key that has a text now. */
   readonly types: Map<string, Resolved['type']>
-  /** By the type and the text of their keys. */
   readonly values: Map<string, Value>
 }
 
-/** An anchored collection that is complete: what an alias to it stands for. */
+/** A completed anchored collection. */
 interface Finished {
   readonly value: Value
   readonly size: number
   readonly height: number
 }
 
-/** The map of a list's frame. */
 const unused = new MapBuilder()
 
-/** Go's encoding/json reads no deeper. */
+/** The limit of Go's encoding/json. */
 const maxJsonDepth = 10_000
 
 class Composer {
@@ -111,7 +105,7 @@ class Composer {
   private advance(frame: Frame): void {
     const { children } = frame.node
     if (frame.purpose === 'merge-list') {
-      // From the end, so that earlier maps overwrite later ones.
+      // Backwards, so that earlier maps overwrite later ones.
       if (frame.at === 0) {
         this.frames.pop()
         this.open.delete(frame.node)
@@ -150,7 +144,7 @@ class Composer {
     this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unused, true)
   }
 
-  /** What an alias to a collection stands for, accounted for; undefined if it was only ever merged. */
+  /** Counts an alias and returns its collection; undefined if it was only ever merged. */
   private finishedTarget(alias: AliasNode): Finished | undefined {
     if (this.open.has(alias.target)) {
       throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
@@ -199,7 +193,7 @@ class Composer {
     }
   }
 
-  /** The frame whose value the innermost merges go into. */
+  /** The frame that the innermost merges write into. */
   private owner(): Frame {
     let at = this.frames.length - 1
     while (this.frames[at]?.purpose !== 'value') at--
@@ -287,7 +281,7 @@ class Composer {
     if (scalar.type !== 'str') (owner.typed ??= new Map()).set(text, scalar)
   }
 
-  /** `before` was the value of the text; `typeBefore` is the type of the key that it was first, if that was no text. */
+  /** `before` is the earlier value of the text, `typeBefore` the type of its key if not text. */
   private keepLost(
     text: string,
     type: Resolved['type'],

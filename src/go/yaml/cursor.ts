@@ -1,14 +1,13 @@
-// A place in a YAML text that only moves forward, and knows its line. Reads no meaning into what it passes.
+// A forward-only position in a YAML text that counts lines.
 import { CR, LF, isBreak } from './characters.ts'
 import type { Mark } from './yaml-error.ts'
 import { YamlError } from './yaml-error.ts'
 
-/** Text that go-yaml's reader refuses: it reads ahead in blocks, so the error comes before the scanner gets there. */
+/** Text that go-yaml's reader rejects. It reads in blocks, so the error comes before the scanner gets there. */
 export interface Unreadable {
   readonly message: string
-  /** Index of the first character of the block that holds the refused one: asking for it is the error. */
+  /** Start of the block with the rejected character: reading it is the error. */
   readonly from: number
-  /** Index of the refused character. */
   readonly at: number
 }
 
@@ -20,11 +19,11 @@ export class Cursor implements Mark {
   private lineStart = 0
   private readonly unreadable: Unreadable | undefined
   /**
-   * go-yaml means to skip a byte order mark at the start of a line, but looks for it at the start of its buffer. So
-   * after a second mark at the start it skips one character a line, until the buffer moves on.
+   * A go-yaml bug: it looks for a byte order mark at the start of its buffer instead of the line. After a second mark
+   * at the start it skips one character per line, until the buffer moves on.
    */
   skipsLineStarts: boolean
-  /** Index from which on need() has something to look at; before it nobody has to ask. */
+  /** need() has nothing to check before this index. */
   watched: number
 
   constructor(text: string, unreadable?: Unreadable) {
@@ -39,13 +38,13 @@ export class Cursor implements Mark {
     return this.index - this.lineStart
   }
 
-  /** The code unit `offset` places on, 0 behind the end. */
+  /** Returns 0 after the end. */
   peek(offset = 0): number {
     const at = this.index + offset
     return at < this.size ? this.text.charCodeAt(at) : 0
   }
 
-  /** States that the scanner looks at the next `count` characters. Throws where the reader would have failed. */
+  /** Declares that the scanner reads the next `count` characters. Throws where go-yaml's reader would fail. */
   need(count: number): void {
     if (this.index + count > this.watched) this.readOn(count)
   }
@@ -62,10 +61,7 @@ export class Cursor implements Mark {
     this.index += count
   }
 
-  /**
-   * Passes one line break, if there is one here. Returns what it stands for in a scalar: LF, or LS and PS themselves;
-   * 0 where there is none.
-   */
+  /** Skips one line break and returns its value in a scalar: LF, or LS and PS unchanged; 0 if there is none. */
   readBreak(): number {
     const c = this.peek()
     if (!isBreak(c)) return 0
@@ -75,7 +71,7 @@ export class Cursor implements Mark {
     return c === 0x2028 || c === 0x2029 ? c : LF
   }
 
-  /** Passes line feeds, one after the other, as far as nobody has to ask for them. */
+  /** Skips line feeds up to `watched`. */
   skipLineFeeds(): void {
     const end = Math.min(this.size, this.watched - 2)
     let at = this.index
@@ -95,7 +91,6 @@ export class Cursor implements Mark {
     return next === 0 || next === 0x20 || next === 0x09 || isBreak(next)
   }
 
-  /** A copy of where the cursor stands. */
   mark(): Mark {
     return { index: this.index, line: this.line }
   }
@@ -108,7 +103,7 @@ export class Cursor implements Mark {
   }
 }
 
-/** Characters in go-yaml's first block of 512 bytes, of which a first byte order mark took three. */
+/** Characters in go-yaml's first block of 512 bytes, less three for an initial byte order mark. */
 function firstBlock(text: string): number {
   let bytes = 3
   let units = 0

@@ -1,5 +1,5 @@
-// Bytes to the text that the YAML scanner reads: UTF-8, or UTF-16 behind its byte order mark, as go-yaml's reader
-// takes them. Refused bytes are described, not thrown: whether they matter depends on how far the scanner reads.
+// Decodes UTF-8, or UTF-16 with a byte order mark, like go-yaml's reader. Returns rejected bytes instead of throwing,
+// because they only matter if the scanner reads that far.
 import { decodeStrictly } from '../utf8.ts'
 import type { Unreadable } from './cursor.ts'
 
@@ -8,13 +8,12 @@ export interface YamlText {
   readonly unreadable: Unreadable | undefined
 }
 
-/** go-yaml reads its input in blocks of this many bytes and decodes each whole before the scanner goes on. */
+/** go-yaml decodes blocks of this many bytes before the scanner continues. */
 const blockSize = 512
 
 /** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
 const refused = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-/** Whether go-yaml's reader refuses a character of the text. */
 export function hasRefused(text: string): boolean {
   return refused.test(text)
 }
@@ -29,13 +28,13 @@ export function decodeYaml(bytes: Uint8Array): YamlText {
   return decodeInBlocks(bytes, hasMark ? 3 : 0, utf8(bytes))
 }
 
-/** One character at a byte offset, `end` being where the known bytes end. */
+/** Decodes one character at a byte offset; `end` is the end of the available bytes. */
 type Decoder = (
   at: number,
   end: number,
 ) => { point: number; width: number } | 'incomplete' | { problem: string }
 
-/** Reads character by character as go-yaml's reader does, block by block, up to the first refused one. */
+/** Reads like go-yaml's reader, block by block, up to the first rejected character. */
 function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): YamlText {
   let text = ''
   let at = start
@@ -43,7 +42,7 @@ function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): Yaml
   for (;;) {
     const from = text.length
     if (start !== 2) {
-      // Nearly all blocks are all right and can be decoded whole.
+      // Fast path: nearly all blocks are valid and can be decoded whole.
       const whole = decodeStrictly(bytes.subarray(at, end))
       if (whole !== undefined && !refused.test(whole)) {
         text += whole

@@ -1,4 +1,4 @@
-// Values as Go's %#v writes them, for the two complaints about keys that show the value.
+// Formats values like Go's %#v, for the two errors about keys that show the value.
 import { goFloat } from '../number.ts'
 import { compareBytes, quote } from '../text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
@@ -6,20 +6,19 @@ import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
 import type { Resolved } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
-/** Nothing useful is said by showing more of a value than this, and a bomb would be unfolded. */
+/** More is not useful, and would expand alias bombs. */
 const maxLength = 1 << 20
 
 const maxInt64 = 2n ** 63n - 1n
 
-/** Of maps with keys that are no texts: those keys, by the text that they become. */
+/** For maps with non-text keys: those keys, by their text. */
 export type TypedKeys = Map<Value, ReadonlyMap<string, Resolved>>
 
-/** A map or a list stands where a key should. */
 export function invalidKey(value: Value, typedKeys: TypedKeys, at: number): YamlError {
   return new YamlError(`yaml: invalid map key: ${goSyntax(value, typedKeys)}`, at)
 }
 
-/** A key that JSON cannot have: null, or an integer of 64 bits. */
+/** For keys that JSON cannot have: null, or a 64-bit integer. */
 export function unsupportedKey(key: Resolved, value: Value, typedKeys: TypedKeys, at: number): YamlError {
   const shown = value.kind === 'null' ? '<nil>' : goSyntax(value, typedKeys)
   const [type, text] =
@@ -27,7 +26,6 @@ export function unsupportedKey(key: Resolved, value: Value, typedKeys: TypedKeys
   return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
 }
 
-/** A key in Go's syntax. */
 export function keySyntax(key: Resolved): string {
   switch (key.type) {
     case 'null':
@@ -66,7 +64,7 @@ function scalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
   }
 }
 
-/** An integer in Go's syntax: one that is too large for a sign is shown in hexadecimal. */
+/** Shows integers beyond int64 in hexadecimal. */
 function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
   if (isFloat === true || !/^-?\d+$/.test(text)) return undefined
   const number = BigInt(text)
@@ -102,7 +100,7 @@ function textKey(key: string): Resolved {
   return { type: 'str', value: key }
 }
 
-/** Go sorts keys of several types by where it keeps the types: this is opm's order. */
+/** Go sorts keys of several types by the addresses of the types: this is opm's order. */
 const typeOrder: readonly Resolved['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
 
 function compareKeys(a: Resolved, b: Resolved): number {

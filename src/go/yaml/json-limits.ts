@@ -1,12 +1,12 @@
-// What a YAML document may say but JSON may not: odd keys, infinities, nesting beyond Go's bound.
+// Rejects what YAML allows but JSON does not: odd keys, infinities, nesting beyond Go's limit.
 import { compareBytes } from '../text.ts'
 import { goFloat } from '../number.ts'
 import type { Value } from '../tree.ts'
 import { YamlError } from './yaml-error.ts'
 
 /**
- * The error of the conversion to JSON, or undefined. Keys are complained of before infinities, infinities in the
- * order in which Go writes JSON (keys sorted), and nesting only when all else could be written.
+ * Returns the first JSON conversion error, if any: keys first, then infinities in Go's writing order (keys sorted),
+ * then nesting.
  */
 export function firstRefusal(
   root: Value,
@@ -16,7 +16,7 @@ export function firstRefusal(
   let infinite: YamlError | undefined
   let tooDeep: YamlError | undefined
   const todo: { value: Value; depth: number }[] = [{ value: root, depth: 1 }]
-  // Aliases share values, so one is looked at again only where it lies deeper than before.
+  // Aliases share values, so a value is only checked again where it is nested deeper.
   const deepest = new Map<Value, number>()
   for (let next = todo.pop(); next; next = todo.pop()) {
     const { value, depth } = next
@@ -39,8 +39,7 @@ export function firstRefusal(
 }
 
 /**
- * The error of a key below `root` that JSON cannot have, or undefined. What is in `clean` has none, and what is found to
- * have none goes there.
+ * Returns the error of a key below `root` that JSON cannot have, if any. Skips values in `clean` and adds valid ones.
  */
 export function badKeyBelow(
   root: Value,

@@ -1,6 +1,4 @@
-// What a letter behind a backslash means in YAML's double quotes. JSON's `\/` is not among them.
-
-/** Characters by their letters. The exact reader takes a tab for one, too. */
+/** One-letter escapes in double quotes, without JSON's `\/`. The exact reader also accepts a tab. */
 export const letterEscapes: Readonly<Record<string, string>> = {
   '0': '\0',
   a: '\x07',

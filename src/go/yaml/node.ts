@@ -1,7 +1,7 @@
-// The nodes of a YAML document as written: aliases not followed, scalars without a type yet.
+// YAML nodes as written: aliases not resolved, scalars untyped.
 import type { StringValue } from '../tree.ts'
 
-/** Of scalars that are sure to be text, and that nothing refers to, nothing is kept but their value. */
+/** StringValue is for scalars that are certainly text and have no anchor. */
 export type Node = ScalarNode | StringValue | CollectionNode | AliasNode
 
 export interface ScalarNode {
@@ -10,7 +10,7 @@ export interface ScalarNode {
   readonly end: number
   readonly tag: string
   readonly value: string
-  /** Its type may be read off its looks: plain, or tagged with the lone `!`. */
+  /** The type depends on the text: plain, or tagged with the lone `!`. */
   readonly implicit: boolean
   readonly anchor: string
 }
@@ -20,7 +20,7 @@ export interface CollectionNode {
   readonly start: number
   end: number
   readonly anchor: string
-  /** Items; of a map key, value, key, value. */
+  /** Items; for a map key, value, key, value. */
   children: Node[]
 }
 
@@ -29,6 +29,6 @@ export interface AliasNode {
   readonly start: number
   readonly end: number
   readonly name: string
-  /** What it stands for: the node last anchored with its name before it. */
+  /** The last node before it with this anchor. */
   readonly target: ScalarNode | CollectionNode
 }

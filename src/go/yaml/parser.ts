@@ -1,4 +1,4 @@
-// YAML tokens to the nodes of the first document. Keeps its own stack, so nesting costs memory, never the call stack.
+// Parses YAML tokens into the first document's nodes. Uses its own stack, so nesting cannot overflow the call stack.
 import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
 import { trimmed } from '../tree.ts'
 import { resolvePlain } from './resolve-scalar.ts'
@@ -8,7 +8,6 @@ import { YamlError, parserError } from './yaml-error.ts'
 
 const yamlTags = 'tag:yaml.org,2002:'
 
-/** A collection being read, and what is expected next in it. */
 interface Frame {
   step: Step
   readonly node: CollectionNode
@@ -29,7 +28,6 @@ type Step =
   | 'flow-mapping-value'
   | 'flow-mapping-no-value'
 
-/** Tokens that begin a collection. */
 const openings: Partial<
   Record<TokenKind, { readonly node: 'list' | 'map'; readonly step: Step; readonly inBlockOnly: boolean }>
 > = {
@@ -40,13 +38,12 @@ const openings: Partial<
 }
 
 export interface ParsedDocument {
-  /** Undefined where the text holds no document. */
   readonly root: Node | undefined
-  /** The token behind the document: anything but the end of the stream is text that go-yaml leaves unread. */
+  /** The token after the document: unless the stream ends, go-yaml ignores the text from here. */
   readonly next: Token
 }
 
-/** Reads the first document. Throws a YamlError at the first thing that is no YAML. */
+/** Throws a YamlError at the first invalid token. */
 export function parseDocument(scanner: Scanner): ParsedDocument {
   return new Parser(scanner).run()
 }
@@ -73,7 +70,7 @@ class Parser {
       if (!frame) break
       this.advance(frame)
     }
-    // go-yaml asks for the end of the document, so one token behind the root must still be readable.
+    // go-yaml looks for the end of the document, so one more token must be readable.
     return { root: this.root, next: this.scanner.peek() }
   }
 
@@ -196,7 +193,7 @@ class Parser {
       }
       frame.step = 'flow-sequence-entry'
       if (token.kind === 'key') {
-        // `[a: b]` is a list with a map of one pair in it.
+        // `[a: b]` is a list that contains a map with one pair.
         this.scanner.take()
         return this.open('map', 'pair-key', token.index, '')
       }
@@ -210,7 +207,7 @@ class Parser {
     const token = this.scanner.peek()
     frame.step = 'pair-value'
     if (!isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
-    // libyaml drops the token that showed the key to be empty, whatever it was.
+    // libyaml drops the token that ended the empty key, whatever it is.
     this.scanner.take()
     this.addEmpty(token.end)
   }
@@ -263,7 +260,6 @@ class Parser {
     this.addEmpty(token.index)
   }
 
-  /** One node: a scalar, an alias, or the beginning of a collection. */
   private parseNode(inBlock: boolean, mayBeIndentless: boolean): void {
     let token = this.scanner.peek()
     if (token.kind === 'alias') {
@@ -345,7 +341,7 @@ class Parser {
     this.frames.push({ step, node })
   }
 
-  /** Ends the innermost collection; a block ends where its last child does. */
+  /** Ends the innermost collection; a block ends with its last child. */
   private close(end?: number): void {
     const node = this.frames.pop()?.node
     if (!node) return
@@ -354,7 +350,7 @@ class Parser {
   }
 }
 
-/** Whether a plain scalar is text, and no merge key. */
+/** Returns whether a plain scalar is text and not a merge key. */
 function isText(value: string): boolean {
   return value !== '<<' && resolvePlain(value).type === 'str'
 }

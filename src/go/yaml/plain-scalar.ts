@@ -1,4 +1,4 @@
-// Scanning of plain (unquoted) scalars in go-yaml v2's dialect. Gives the folded text; types are read off it later.
+// Scans and folds plain (unquoted) scalars like go-yaml v2.
 import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
@@ -6,17 +6,16 @@ import { scannerError } from './yaml-error.ts'
 
 export interface ScannedScalar {
   readonly value: string
-  /** Where its last character ends, before trailing blanks. */
+  /** Before trailing blanks. */
   readonly end: number
-  /** A line break was passed at its end, so that a new line begins (and may begin a simple key). */
+  /** Whether it ended with a line break, so that a simple key may begin. */
   readonly endedLine: boolean
 }
 
-/** Scans from the cursor, which stands on the scalar's first character. `indent` is the enclosing block's column. */
+/** The cursor is on the first character. `indent` is the enclosing block's column. */
 export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedScalar {
   const { text, size } = cursor
   built.clear()
-  // The piece of the current line that is copied as it stands, with the blanks inside it.
   let pieceStart = cursor.index
   let pieceEnd = cursor.index
   let firstBreak = 0
@@ -42,7 +41,7 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     if (at > cursor.index) {
       if (newLine) {
         built.add(text, pieceStart, pieceEnd)
-        // A single line feed folds to a blank; more keep all but the first. LS and PS are kept.
+        // One line feed folds to a space; of several all but the first stay. LS and PS stay.
         if (firstBreak !== LF) built.addUnit(firstBreak)
         else if (moreBreaks.isEmpty) built.addUnit(SPACE)
         if (!moreBreaks.isEmpty) built.add(moreBreaks.take())
@@ -84,11 +83,11 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
   return { value: built.take(), end: pieceEnd, endedLine: newLine }
 }
 
-/** The scalar before its last line, and the breaks behind that, of which more may make a part of it. */
+/** The scalar before its last line, and the breaks after it, which belong to it only if more text follows. */
 const built = new TextBuilder()
 const moreBreaks = new TextBuilder()
 
-/** The last of the blanks at `blank`, where text goes on behind them on the same line whatever follows; 0 elsewhere. */
+/** Fast path: where text continues after the blanks on the same line in any case, or 0. */
 function behindBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
   const { text, size } = cursor
   let at = blank + 1

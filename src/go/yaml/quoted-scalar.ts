@@ -1,4 +1,3 @@
-// Scanning of single- and double-quoted scalars in go-yaml v2's dialect.
 import { letterEscapes } from './letter-escapes.ts'
 import { LF, SPACE, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
@@ -9,15 +8,13 @@ const SINGLE = 0x27
 const DOUBLE = 0x22
 const BACKSLASH = 0x5c
 
-/** One-letter escapes, by their letters: code units, -1 for what is none. JSON's `\/` is not among them. */
+/** Code units of one-letter escapes by letter; -1 for others. */
 const escapes = new Int32Array(128).fill(-1)
 for (const [letter, meaning] of Object.entries({ ...letterEscapes, '\t': '\t' }))
   escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
-/** The scalar so far. */
 const built = new TextBuilder()
 
-/** Scans from the opening quote to behind the closing one. */
 export function scanQuotedScalar(cursor: Cursor): string {
   const { text, size } = cursor
   const quote = cursor.peek()
@@ -75,7 +72,7 @@ export function scanQuotedScalar(cursor: Cursor): string {
   return built.take()
 }
 
-/** Where text goes on behind blanks on the same line; 0 where scanGap() must look at them. */
+/** Fast path: where text continues after blanks on the same line; 0 if scanGap() must check. */
 function behindBlanks(cursor: Cursor, blank: number): number {
   const { text, size } = cursor
   let at = blank + 1
@@ -83,11 +80,11 @@ function behindBlanks(cursor: Cursor, blank: number): number {
   return at < size && at + 4 <= cursor.watched && !isBlankOrEnd(text.charCodeAt(at)) ? at : 0
 }
 
-/** Blanks and line breaks inside quotes: blanks are kept unless a line ends there; breaks fold. */
+/** Keeps blanks inside quotes unless a line ends there; folds breaks. */
 function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
   const start = cursor.index
   let newLine = afterEscapedBreak
-  // A single line feed folds to a blank; more keep all but the first. LS and PS are kept.
+  // One line feed folds to a space; of several all but the first stay. LS and PS stay.
   let foldsToBlank = false
   for (;;) {
     const c = cursor.peek()
@@ -111,7 +108,6 @@ function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
   else if (!newLine) built.add(cursor.text, start, cursor.index)
 }
 
-/** Adds what an escape stands for, from its backslash on; the cursor ends behind it. */
 function scanEscape(cursor: Cursor): void {
   const letter = cursor.peek(1)
   const meaning = letter < 128 ? (escapes[letter] as number) : -1

@@ -1,4 +1,4 @@
-// The first YAML document of a text, as the value that opm's conversion to JSON gives. Never throws on bad text.
+// Reads the first YAML document like opm's conversion to JSON. Never throws for invalid text.
 import { TextPlaces } from '../places.ts'
 import type { Value } from '../tree.ts'
 import { compose, RepeatedKeys } from './compose.ts'
@@ -10,16 +10,16 @@ import type { Token } from './token.ts'
 import { YamlError } from './yaml-error.ts'
 
 export interface YamlOptions {
-  /** Refuses keys that are written twice, as go-yaml's UnmarshalStrict does. */
+  /** Rejects repeated keys like go-yaml's UnmarshalStrict. */
   readonly isStrict?: boolean
 }
 
 export type YamlResult =
   | {
       readonly ok: true
-      /** Undefined where the text holds no document; an empty document is null. */
+      /** Undefined if there is no document; an empty document is null. */
       readonly value: Value | undefined
-      /** Where text begins that go-yaml leaves unread behind the document; undefined where there is none. */
+      /** Start of the text after the document that go-yaml ignores, if any. */
       readonly unread: number | undefined
     }
   | { readonly ok: false; readonly error: YamlError }
@@ -40,12 +40,12 @@ export function readYaml({ text, unreadable }: YamlText, options: YamlOptions = 
 function unreadText(text: string, next: Token): number | undefined {
   if (next.kind === 'stream-end') return undefined
   if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
-  // Behind `...` only blank lines, comments and further markers are nothing.
+  // After `...`, only blank lines, comments and more markers are allowed.
   const content = /^(?!\s*$|\s*#|\.\.\.\s*$|---\s*$).+$/m.exec(text.slice(next.end))
   return content ? next.end + content.index : undefined
 }
 
-/** go-yaml tells all of them, each with the line where the later value begins. */
+/** go-yaml reports all of them, each with the line of the later value. */
 function repeatedKeys(text: string, { found }: RepeatedKeys): YamlError {
   const places = new TextPlaces(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
   const lines = found.map(({ key, at }) => `  line ${places.mark(at).line}: key ${key} already set in map`)

@@ -1,5 +1,4 @@
-// What a scalar means in go-yaml v2's dialect (YAML 1.1 booleans, octal numbers, no base 60), as the value that its
-// JSON conversion has. Dates stay text.
+// Resolves scalars like go-yaml v2 and its JSON conversion (YAML 1.1 booleans, octal, no base 60). Dates stay text.
 import { decodeBase64 } from '../base64.ts'
 import { decodeLikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
@@ -10,19 +9,18 @@ import { YamlError } from './yaml-error.ts'
 
 export type ScalarValue = NullValue | BoolValue | NumberValue | StringValue
 
-/** Integers keep all their digits as keys and in messages; floats are told apart because as keys they print shorter. */
+/** Integers keep all digits in keys and messages; floats are separate because they print shorter as keys. */
 export type Resolved =
   | { readonly type: 'null' }
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'int'; readonly value: number; readonly text: string }
-  /** Too large for a signed 64-bit integer: fine as a value, refused as a key. */
+  /** Beyond int64: valid as a value, rejected as a key. */
   | { readonly type: 'uint'; readonly value: number; readonly text: string }
   | { readonly type: 'float'; readonly value: number }
   | { readonly type: 'str'; readonly value: string }
 
 const prefix = 'tag:yaml.org,2002:'
 
-/** Words with a meaning, in exactly these spellings. */
 const words: ReadonlyMap<string, Resolved> = new Map<string, Resolved>([
   ...listOf(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
   ...listOf('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
@@ -36,7 +34,7 @@ function listOf(spellings: readonly string[], meaning: Resolved): [string, Resol
   return spellings.map((spelling) => [spelling, meaning])
 }
 
-/** What the scalar is. Throws a YamlError where its tag demands another type, or its base64 is bad. */
+/** Throws a YamlError if the tag requires another type, or the base64 is invalid. */
 export function resolveScalar(node: ScalarNode): Resolved {
   const { tag, value } = node
   if (tag === '') return node.implicit ? resolvePlain(value) : { type: 'str', value }
@@ -73,7 +71,6 @@ function demand(node: ScalarNode, wanted: string, found: Resolved): Resolved {
   throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
 }
 
-/** An unquoted, untagged scalar. */
 export function resolvePlain(text: string): Resolved {
   const first = text === '' ? 0 : text.charCodeAt(0)
   const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
@@ -84,7 +81,7 @@ export function resolvePlain(text: string): Resolved {
   return first === 0x2e ? resolveDotted(text) : { type: 'str', value: text }
 }
 
-/** The first letters of all words: n, t, f, o, y in either case, and the tilde. */
+/** n, t, f, o, y in either case, and the tilde. */
 function isWordStart(c: number): boolean {
   const lower = c | 0x20
   return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
@@ -115,7 +112,7 @@ function resolveNumber(text: string): Resolved {
   return parseFloat(plain) ?? { type: 'str', value: text }
 }
 
-/** A decimal number that a float64 can hold. Looks at each character once: a text may be a hundred megabytes. */
+/** A decimal float64. Linear, because a text may be a hundred megabytes. */
 function parseFloat(text: string): Resolved | undefined {
   let at = text.startsWith('-') || text.startsWith('+') ? 1 : 0
   const digits = (): number => {
@@ -140,7 +137,7 @@ function parseFloat(text: string): Resolved | undefined {
 
 const bases: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 
-/** Go's integers with the base read off the prefix; a leading zero means octal. Undefined beyond 64 bits, too. */
+/** Go's integers with base prefixes; a leading zero means octal. Undefined beyond 64 bits. */
 function parseInteger(text: string): bigint | undefined {
   const isNegative = text.startsWith('-')
   let at = isNegative || text.startsWith('+') ? 1 : 0
@@ -152,7 +149,7 @@ function parseInteger(text: string): bigint | undefined {
   }
   if (at >= text.length) return undefined
   while (text[at] === '0') at++
-  // No base needs more digits than two for 64 bits; what is longer is no integer, whatever it is made of.
+  // Base 2 needs the most digits for 64 bits; longer texts are no integers.
   if (text.length - at > 64) return undefined
   let magnitude = 0n
   for (; at < text.length; at++) {
@@ -181,7 +178,7 @@ export function isTimestamp(text: string): boolean {
   return day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60
 }
 
-/** The value of a resolved scalar. Throws where JSON has none. */
+/** Throws if JSON has no such value. */
 export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
   const { start, end } = node
   switch (resolved.type) {
@@ -204,7 +201,7 @@ export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
 
 const integer = /^-?\d+$/
 
-/** The text of a scalar that is a key; undefined for null and for integers beyond 63 bits, which are refused. */
+/** The text of a scalar as a key; undefined for null and integers beyond 63 bits, which are rejected. */
 export function keyText(resolved: Resolved): string | undefined {
   switch (resolved.type) {
     case 'null':

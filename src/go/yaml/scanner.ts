@@ -1,5 +1,4 @@
-// YAML text to tokens, in go-yaml v2's dialect: which keys need no `?`, which indentation opens and closes blocks,
-// what is allowed where. The order in which things are looked at decides which error is found first, so it is kept.
+// Converts YAML text to tokens like go-yaml v2. Keeps its order of checks, which decides the first error.
 import { TAB, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.ts'
 import type { Cursor } from './cursor.ts'
 import { scanBlockScalar } from './block-scalar.ts'
@@ -11,23 +10,23 @@ import type { Token, TokenKind } from './token.ts'
 import type { Mark } from './yaml-error.ts'
 import { scannerError } from './yaml-error.ts'
 
-/** go-yaml's own bound on flow nesting and on indentation levels. */
+/** go-yaml's limit on flow nesting and on indentation levels. */
 const maxDepth = 10_000
 
-/** A key without `?` must be seen to be one within this many characters, on one line (YAML 1.2, 7.4.3). */
+/** A key without `?` must end within this many characters, on one line (YAML 1.2, 7.4.3). */
 const maxSimpleKey = 1024
 
-/** A place where a key without `?` may have begun. */
+/** A position where a key without `?` may have begun. */
 interface SimpleKey {
   possible: boolean
-  /** In a block at the block's own column nothing but a key can stand. */
+  /** In a block, only a key is allowed at the block's own column. */
   required: boolean
   /**
-   * The queue waits for it while its token is next. libyaml forgets to wait for a flow collection that closes before
-   * a key could begin in it (`{}`), as it tells keys apart by token and the inner level starts with the same one.
+   * The queue waits while its token is next. libyaml does not wait for a flow collection that closes before a key could
+   * begin in it (`{}`), because it identifies keys by token and the inner level starts with the same one.
    */
   awaited: boolean
-  /** Number of the token that would be the key's first, counted from the start of the stream. */
+  /** Number of the key's first token, from the start of the stream. */
   token: number
   column: number
   mark: Mark
@@ -37,14 +36,13 @@ export class Scanner {
   private readonly cursor: Cursor
   private readonly queue: Token[] = []
   private head = 0
-  /** Tokens already handed out. */
   private taken = 0
   private ended = false
   private indent = -1
   private readonly indents: number[] = []
   private flowLevel = 0
   private simpleKeyAllowed = true
-  /** One place a flow level, the innermost last. */
+  /** One per flow level, innermost last. */
   private readonly simpleKeys: SimpleKey[] = []
 
   constructor(cursor: Cursor) {
@@ -52,7 +50,7 @@ export class Scanner {
     this.simpleKeys.push(this.noSimpleKey())
   }
 
-  /** The next token, which stays next until take() is called. */
+  /** Returns the next token without taking it. */
   peek(): Token {
     while (this.mustFetch()) this.fetch()
     return this.queue[this.head] as Token
@@ -67,12 +65,12 @@ export class Scanner {
     }
   }
 
-  /** More is needed while the queue is empty, or its head may still turn out to be a key. */
+  /** Fetches while the queue is empty, or its head may still become a key. */
   private mustFetch(): boolean {
     if (this.head === this.queue.length) return !this.ended
     for (let level = this.simpleKeys.length - 1; level >= 0; level--) {
       const key = this.simpleKeys[level] as SimpleKey
-      // Inner levels never hold earlier tokens than outer ones, so the walk is as short as the queue.
+      // Inner levels never have earlier tokens than outer ones, so this loop is as short as the queue.
       if (key.token < this.taken) break
       if (key.possible && key.awaited && key.token === this.taken) return this.isStillKey(key)
     }
@@ -88,7 +86,7 @@ export class Scanner {
     return false
   }
 
-  /** Counted in characters; only a long stretch is looked at for surrogate pairs. */
+  /** Counts characters; checks only long stretches for surrogate pairs. */
   private isTooFar(from: number): boolean {
     const units = this.cursor.index - from
     if (units <= maxSimpleKey) return false
@@ -159,7 +157,7 @@ export class Scanner {
   private mayStartPlain(c: number, next: number): boolean {
     if (c === 0x2d) return !isBlank(next)
     if (c === 0x3f || c === 0x3a) return this.flowLevel === 0 && !isBlankOrEnd(next)
-    // # | > % @ ` and blanks; all other indicators have been dealt with.
+    // # | > % @ ` and blanks; all other indicators were handled above.
     const refused = c === 0x23 || c === 0x7c || c === 0x3e || c === 0x25 || c === 0x40 || c === 0x60
     return !refused && !isBlankOrEnd(c)
   }
@@ -170,7 +168,7 @@ export class Scanner {
       cursor.need(1)
       if (cursor.skipsLineStarts && cursor.column === 0) cursor.skip()
       let c = cursor.peek()
-      // A tab may not stand where indentation counts.
+      // A tab is not allowed where indentation counts.
       while (c === 0x20 || (c === TAB && (this.flowLevel > 0 || !this.simpleKeyAllowed))) {
         cursor.skip()
         cursor.need(1)
@@ -270,7 +268,7 @@ export class Scanner {
     const { cursor } = this
     const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
     if (this.isStillKey(key)) {
-      // A key that is no longer in the queue comes too late, and last.
+      // A key that has left the queue is too late and goes last.
       const at = key.token < this.taken ? this.queue.length : this.head + key.token - this.taken
       this.queue.splice(at, 0, makeToken('key', key.mark, key.mark.index))
       this.rollIndent(key.column, 'block-mapping-start', key.mark, key.token < this.taken ? undefined : at)
@@ -370,7 +368,7 @@ export class Scanner {
     return { possible: false, required: false, awaited: true, token, column: 0, mark: this.cursor }
   }
 
-  /** Opens a block whose column is `column`, unless it is open already. `at` is where in the queue its token goes. */
+  /** Opens a block at `column` unless it is open. `at` is its token's place in the queue. */
   private rollIndent(column: number, kind: TokenKind, mark: Mark, at?: number): void {
     if (this.flowLevel > 0 || this.indent >= column) return
     this.indents.push(this.indent)
@@ -395,7 +393,6 @@ export class Scanner {
     this.queue.push(makeToken(kind, { index, line }, index + width))
   }
 
-  /** Queues a token that ends where the cursor stands. */
   private push(
     kind: TokenKind,
     at: Mark,

@@ -1,4 +1,3 @@
-// Scanning of tags, anchors and directives in go-yaml v2's dialect.
 import { hexValue, isBlank, isBlankOrEnd, isBreakOrEnd, isDigit, isWordCharacter } from './characters.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
@@ -6,13 +5,12 @@ import { scannerError } from './yaml-error.ts'
 const BANG = 0x21
 const PERCENT = 0x25
 
-/** What a tag's URI may hold besides word characters. */
+/** Characters of a tag's URI besides word characters. */
 const uriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
 
 /** Characters that may follow an anchor's name directly, besides blanks. */
 const afterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
 
-/** Scans `&name` or `*name` from its indicator on. Returns the name. */
 export function scanAnchor(cursor: Cursor): string {
   cursor.skip()
   const name = scanWord(cursor)
@@ -23,7 +21,7 @@ export function scanAnchor(cursor: Cursor): string {
   return name
 }
 
-/** Scans a tag. The lone `!` comes back as an empty handle with the suffix `!`. */
+/** Returns the lone `!` as an empty handle with the suffix `!`. */
 export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
   let handle = ''
   let suffix: string
@@ -54,7 +52,6 @@ export type Directive =
   | { readonly name: 'YAML'; readonly major: number; readonly minor: number }
   | { readonly name: 'TAG'; readonly handle: string; readonly prefix: string }
 
-/** Scans a directive line from its `%` to the next line. */
 export function scanDirective(cursor: Cursor): Directive {
   cursor.skip()
   const name = scanWord(cursor)
@@ -89,7 +86,7 @@ function scanVersionNumber(cursor: Cursor): number {
   let length = 0
   for (; isDigit(cursor.peek()); skipOne(cursor)) {
     length++
-    // Two digits are libyaml's limit.
+    // libyaml's limit is two digits.
     if (length > 2) throw scannerError('found extremely long version number', cursor)
     value = value * 10 + cursor.peek() - 0x30
   }
@@ -111,7 +108,7 @@ function scanTagDirective(cursor: Cursor): Directive {
   return { name: 'TAG', handle, prefix }
 }
 
-/** `!`, `!!` or `!name!`; outside a directive `!name` too, which is no handle but the start of a suffix. */
+/** `!`, `!!` or `!name!`; outside a directive also `!name`, which begins a suffix. */
 function scanHandle(cursor: Cursor, inDirective: boolean): string {
   cursor.need(1)
   if (cursor.peek() !== BANG) throw scannerError("did not find expected '!'", cursor)
@@ -125,7 +122,7 @@ function scanHandle(cursor: Cursor, inDirective: boolean): string {
   return handle
 }
 
-/** A URI; `head` is what was already read of it, with its leading `!`, which is not part of it. */
+/** `head` is the part already read, with its leading `!`, which does not belong to the URI. */
 function scanUri(cursor: Cursor, head: string): string {
   let uri = head.slice(1)
   let found = head.length > 0
@@ -144,7 +141,6 @@ function scanUri(cursor: Cursor, head: string): string {
   return uri
 }
 
-/** One character written as `%XX` octets of its UTF-8. */
 function scanUriEscape(cursor: Cursor): string {
   const bytes: number[] = []
   let width = 1

@@ -1,4 +1,3 @@
-// The tokens between the YAML scanner and the YAML parser.
 import type { Directive } from './tag.ts'
 
 export type TokenKind =
@@ -24,15 +23,12 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind
-  /** Offset and line where it begins. It is its own mark. */
   readonly index: number
   readonly line: number
   readonly end: number
-  /** A scalar's text, an anchor's or alias's name, a tag's suffix. */
+  /** A scalar's text, an anchor's or alias's name, or a tag's suffix. */
   readonly value: string
-  /** A plain scalar, whose type is read off its looks. */
   readonly plain: boolean
-  /** A tag's handle. */
   readonly handle: string
   readonly directive: Directive | undefined
 }

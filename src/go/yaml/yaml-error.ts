@@ -1,10 +1,10 @@
-// Why a YAML text cannot be read, in go-yaml v2's words, and where.
+// go-yaml v2's errors, with positions.
 
-/** Thrown inside the YAML reader only; readYaml() turns it into a value. */
+/** Thrown only inside the YAML reader; readYaml() returns it as a value. */
 export class YamlError extends Error {
-  /** Offset into the text where the trouble is (not always where go-yaml counts its line). */
+  /** Offset of the error in the text; go-yaml may count its line from elsewhere. */
   readonly at: number
-  /** `decoding`: the YAML could be read and written as JSON, but the JSON could not be read back. */
+  /** `decoding`: conversion to JSON succeeded, but decoding the JSON failed. */
   readonly stage: 'converting' | 'decoding'
 
   constructor(message: string, at: number, stage: 'converting' | 'decoding' = 'converting') {
@@ -15,18 +15,18 @@ export class YamlError extends Error {
   }
 }
 
-/** A place in the text as the scanner counts: line from 0. */
+/** A position as the scanner counts: line from 0. */
 export interface Mark {
   readonly index: number
   readonly line: number
 }
 
-/** An error of the scanner. go-yaml counts lines from one here, but does not name a first line. */
+/** go-yaml counts scanner errors' lines from one, but omits the first line. */
 export function scannerError(problem: string, at: Mark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line + 1}: ${problem}` : `yaml: ${problem}`, at.index)
 }
 
-/** An error of the parser, which counts lines from zero. */
+/** go-yaml counts parser errors' lines from zero. */
 export function parserError(problem: string, at: Mark): YamlError {
   return new YamlError(at.line > 0 ? `yaml: line ${at.line}: ${problem}` : `yaml: ${problem}`, at.index)
 }

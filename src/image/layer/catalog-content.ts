@@ -1,5 +1,5 @@
-// A catalog's files to the content of its layer: judged as opm judges them, with the cache that opm would make. Pure; for bytes of
-// strangers it is run in a process of its own (layer-process.ts).
+// Turns a catalog's files into layer content, validated and cached as opm does. Pure; untrusted files run in
+// layer-process.ts.
 import { cacheDigest, cacheModes } from '../../catalog/api/cache-digest.ts'
 import { writeCache } from '../../catalog/api/write-cache.ts'
 import { assemble } from '../../catalog/facts/assemble.ts'
@@ -14,17 +14,17 @@ import type { CatalogFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 
-/** Where opm's own Dockerfile puts them. */
+/** The directory in opm's Dockerfile. */
 const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
-/** As `ADD` leaves what a checkout with the usual umask has; whatever the files have on this machine. */
+/** As `ADD` copies a checkout with the usual umask, whatever the local modes are. */
 export const catalogModes = { directory: 0o755, file: 0o644 }
-/** That of every system's folder for temporary files. */
+/** The usual mode of /tmp. */
 const temporaryMode = 0o1777
 
 export interface CatalogContent {
-  /** The layer's archive, piece by piece; what stands in it several times is the same object each time. */
+  /** The layer's archive in pieces; repeated content is the same object. */
   readonly archive: readonly Piece[]
   readonly packages: readonly string[]
   readonly bundles: number
@@ -32,13 +32,13 @@ export interface CatalogContent {
   readonly cacheDigest?: string
 }
 
-/** Throws an ImageError for a catalog that opm would not serve, or for paths that no image can have. */
+/** Throws an ImageError for a catalog that opm would not serve, or for impossible paths. */
 export function catalogContent(files: readonly CatalogFile[], hasCache: boolean): CatalogContent {
   checkPaths(files)
   const catalog: TreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
   const { documents, listed } = validDocuments(files)
   const cache = writeCache(documents)
-  // A catalog without a cache is served all the same: opm makes its own, and would fail there.
+  // Without a cache in the image, opm would build it at startup and fail there.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
   const archive = [...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind))]
   const counted = { packages: cache.packages, bundles: cache.bundles, listed }
@@ -64,12 +64,11 @@ function inFolder(folder: string, path: string, kind: 'file' | 'directory'): str
   return kind === 'directory' ? `${name}/` : name
 }
 
-/** The bundles of a catalog that opm would serve. Throws an ImageError for any other. */
+/** Throws an ImageError for a catalog that opm would not serve. */
 export function bundlesIn(files: readonly CatalogFile[]): readonly ListedBundle[] {
   return validDocuments(files).listed
 }
 
-/** All blobs of the files that opm reads, and the bundles among them. */
 function validDocuments(files: readonly CatalogFile[]): {
   readonly documents: readonly Meta[]
   readonly listed: readonly ListedBundle[]
@@ -93,7 +92,7 @@ function validDocuments(files: readonly CatalogFile[]): {
   return { documents, listed: listBundles(catalog) }
 }
 
-/** The longest name that Linux's file systems take, and the longest path of an archive that is read here. */
+/** Linux's longest file name, and our longest archive path. */
 const longestName = 255
 const longestPath = 4096
 
@@ -111,7 +110,7 @@ function checkPaths(files: readonly CatalogFile[]): void {
       refuse(path, 'it is no path below the catalog')
     if (path.includes('\0')) refuse(path, 'its name has a NUL in it')
     if (!path.isWellFormed()) refuse(path, 'its name is no UTF-8')
-    // In an archive these would take away files of the base.
+    // Whiteouts would delete files of the base.
     if (parts.some((part) => part.startsWith('.wh.'))) refuse(path, 'the name is a whiteout in an image')
     if (Buffer.byteLength(path) > longestPath) refuse(path, 'its path is too long')
     if (parts.some((part) => Buffer.byteLength(part) > longestName)) refuse(path, 'its name is too long')

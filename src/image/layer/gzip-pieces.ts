@@ -1,25 +1,24 @@
-// One gzip file of an archive in pieces: compressed in parallel, and what stands in it several times compressed once. Each part ends
-// at a whole byte and refers to nothing before it, so that parts can be put one behind the other (RFC 1951, section 3.2.4; RFC
-// 1952). What comes out depends on the pieces and on Node's zlib alone, never on the machine's load.
+// Compresses an archive in parallel, and repeated pieces once. Parts are byte-aligned and independent, so they can be
+// concatenated (RFC 1951, section 3.2.4; RFC 1952). The output depends only on the pieces and Node's zlib.
 import { promisify } from 'node:util'
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib'
 import { forEachPiece, joinedPieces, lengthOf, type Piece } from '../../go/tar/pieces.ts'
 
 /**
- * Shorter ones cost more to keep apart than to compress again, in bytes as well: a part cannot refer to the one before it. (8192
- * made the layers of public catalogs 40 % larger, and took three times as long in the thread that has to wait for it.)
+ * Sharing shorter pieces costs more than compressing them again, because parts cannot refer to each other. (8192 made
+ * layers of public catalogs 40% larger and took three times as long in the waiting thread.)
  */
 const worthSharing = 65_536
-/** Parts of this size keep all processors busy, and lose next to nothing for beginning anew. */
+/** Keeps all processors busy at almost no cost in size. */
 const partSize = 512 * 1024
-/** Shorter parts are compressed at once: handing them to another thread costs as much again. */
+/** Shorter parts are compressed inline: a thread handoff costs as much. */
 const worthAThread = 65_536
 
-/** The fastest level: a catalog's cache is mostly pictures in base64, of which the slower ones make hardly less. */
+/** The fastest level: a catalog's cache is mostly base64 images, which higher levels hardly shrink. */
 const options: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 const inThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
 
-/** No name, no time, no system: bytes that could differ from machine to machine. */
+/** No name, time or system, which could differ between machines. */
 const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
 const lastBlock = Uint8Array.of(0x03, 0x00)
@@ -48,7 +47,6 @@ function count(piece: Piece, counts: Map<Piece, number>): void {
   if (known === 0 && !(piece instanceof Uint8Array)) for (const part of piece) count(part, counts)
 }
 
-/** Compressed parts of pieces; `shared` has those of what occurs several times. */
 function partsOf(
   pieces: readonly Piece[],
   counts: ReadonlyMap<Piece, number>,

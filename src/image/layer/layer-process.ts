@@ -1,5 +1,4 @@
-// The process in which a catalog is read and packed, or an image's files rendered: what they hold is of strangers, and no secret
-// of ours is here.
+// Reads, packs and renders untrusted catalogs in a process without secrets.
 import { inRenderedOrder } from '../../catalog/write/rendered-order.ts'
 import { writeJson } from '../../catalog/write/write-json.ts'
 import { answerOrders } from '../../workers/answer-orders.ts'
@@ -20,7 +19,6 @@ export type PackingOrder =
 export type PackingAnswer =
   | { readonly layer: PackedLayer }
   | { readonly listed: readonly ListedBundle[] }
-  /** As `opm render` prints it. */
   | { readonly text: string }
   | { readonly refused: { readonly code: ImageErrorCode; readonly message: string } }
 

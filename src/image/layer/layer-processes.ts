@@ -1,4 +1,4 @@
-// The processes in which layers are packed: one for each, since a catalog fills it, and two at once at most.
+// Packs layers in separate processes: one each, since a catalog fills it, and at most two at once.
 import { extname } from 'node:path'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
@@ -11,7 +11,7 @@ import type { LayerOrder, PackedLayer } from './pack-layer.ts'
 
 const script = new URL(`./layer-process${extname(import.meta.url)}`, import.meta.url)
 
-// Public catalogs have up to 200 MB, and what is read of them takes several times as much.
+// Public catalogs have up to 200 MB, and parsing takes several times as much.
 const packers = openWorkerPool<PackingOrder, PackingAnswer>({
   script,
   heap: 2048,
@@ -21,24 +21,23 @@ const packers = openWorkerPool<PackingOrder, PackingAnswer>({
   longestRest: 1000,
 })
 
-/** Longer than any catalog takes: one of 200 MB is packed in under a minute. */
+/** Milliseconds. A catalog of 200 MB takes under a minute. */
 const longest = 300_000
 
-/** Rejects with an ImageError for a catalog that is refused, or that takes too much. */
+/** Rejects with an ImageError for a catalog that is invalid or exceeds a limit. */
 export async function packInProcess(order: LayerOrder): Promise<PackedLayer> {
   const answer = await ask({ pack: order }, 'the catalog')
   if (!('layer' in answer)) throw new Error('packing gave no layer')
   return answer.layer
 }
 
-/** The bundles of a catalog that is published already. */
 export async function listInProcess(files: readonly CatalogFile[]): Promise<readonly ListedBundle[]> {
   const answer = await ask({ list: files }, 'the catalog')
   if (!('listed' in answer)) throw new Error('listing gave no bundles')
   return answer.listed
 }
 
-/** The catalog or bundle in an image's files as `opm render` prints it; `name` is what people know it by. */
+/** Renders an image as `opm render` does; `name` is its name in messages. */
 export async function renderInProcess(order: RenderOrder, name: string): Promise<string> {
   const answer = await ask({ render: order }, name)
   if (!('text' in answer)) throw new Error('rendering gave no text')
@@ -57,7 +56,7 @@ async function ask(
     if (error.code === 'too-much-memory')
       throw new ImageError('invalid-catalog', `${what} takes too much memory to be read`, error)
     if (error.code === 'failed') throw new Error(`reading ${what} failed: ${error.message}`, { cause: error })
-    // Busy or ended from outside: nothing is said of the catalog by that, and it is tried again.
+    // Busy or killed: this says nothing about the catalog, so it is retryable.
     throw new RegistryError('timeout', `reading ${what} was ended early: ${error.message}`, { cause: error })
   }
   if (!('refused' in answer)) return answer

@@ -1,4 +1,3 @@
-// A catalog's files to the one layer that is put on its base: archive, digests, compression.
 import { createHash } from 'node:crypto'
 import { forEachPiece, joinedPieces } from '../../go/tar/pieces.ts'
 import type { CatalogFile, CatalogLayerSummary } from '../catalog-publisher.ts'
@@ -9,11 +8,11 @@ export interface LayerOrder {
   readonly files: readonly CatalogFile[]
   readonly cache: boolean
   readonly compression: 'gzip' | 'none'
-  /** Diff ids for which nobody wants the bytes: they are there already. */
+  /** Diff ids whose bytes the caller already has. */
   readonly unlessDiffId: readonly string[]
 }
 
-/** Without bytes, where its diff id is one that nobody wanted them for. */
+/** Without bytes if the caller already has them. */
 export interface PackedLayer {
   readonly summary: Omit<CatalogLayerSummary, 'digest' | 'size'>
   readonly packed?: { readonly bytes: Uint8Array; readonly digest: string }
@@ -21,7 +20,7 @@ export interface PackedLayer {
 
 export async function packLayer(order: LayerOrder): Promise<PackedLayer> {
   const { archive, ...content } = catalogContent(order.files, order.cache)
-  // Begun first: it is done by other threads while this one goes on.
+  // Starts first, because other threads do this work.
   const compressed =
     order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
   const hash = createHash('sha256')

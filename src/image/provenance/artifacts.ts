@@ -1,5 +1,4 @@
-// What is put beside an image, as OCI manifests whose subject the image is: its bill of images, its provenance, and what
-// cosign looks for.
+// Builds the OCI manifests that refer to an image: bill of images, provenance, and cosign's artifacts.
 import { createHash } from 'node:crypto'
 import type { Attachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
@@ -12,9 +11,8 @@ import { envelopeType, inTotoType } from './envelope.ts'
 import { simpleSigningType } from './simple-signing.ts'
 import { provenanceType } from './statement.ts'
 
-/** The image that all of it belongs to: its top document. */
+/** The top document of the image that the artifacts belong to. */
 export interface Subject {
-  /** As references write them. */
   readonly host: string
   readonly repository: string
   readonly digest: string
@@ -22,7 +20,7 @@ export interface Subject {
   readonly size: number
 }
 
-/** A layer as a manifest lists it; its bytes are pushed with it, or there already. */
+/** A layer as a manifest lists it; with its bytes unless the registry has them. */
 export interface ArtifactLayer {
   readonly mediaType: string
   readonly digest: string
@@ -30,7 +28,7 @@ export interface ArtifactLayer {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** The image that a reference names now, as what is put beside it names it. */
+/** The subject for artifacts of a reference's current image. */
 export async function subjectOf(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   reference: ImageReference,
@@ -42,7 +40,7 @@ export async function subjectOf(
 
 const maxPlatforms = 200
 
-/** Every manifest below an index, nested ones first; none below an image for one platform. Nodes pull these by digest. */
+/** Every manifest below an index, nested ones first; empty for a single-platform image. Nodes pull these by digest. */
 export async function platformsOf(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
@@ -65,12 +63,11 @@ export async function platformsOf(
 
 export const signatureAnnotation = 'dev.cosignproject.cosign/signature'
 
-/** `quay.io/org/catalog`, as signatures and statements name it. */
 export function repositoryName({ host, repository }: Pick<Subject, 'host' | 'repository'>): string {
   return `${host}/${repository}`
 }
 
-/** The tag by which cosign finds what belongs to an image: `.sig` for signatures, `.att` for attestations. */
+/** The tag where cosign looks: `.sig` for signatures, `.att` for attestations. */
 export function cosignTag(digest: string, kind: 'sig' | 'att'): string {
   return `${digest.replace(':', '-')}.${kind}`
 }
@@ -79,7 +76,7 @@ export function billAttachment(subject: Subject, bill: Uint8Array): Attachment {
   return artifact(subject, billType, [{ bytes: bill, mediaType: billType }])
 }
 
-/** Provenance that nobody signed: for who trusts the registry. */
+/** Unsigned provenance, for users who trust the registry. */
 export function provenanceAttachment(subject: Subject, statement: Uint8Array): Attachment {
   return artifact(subject, inTotoType, [
     { bytes: statement, mediaType: inTotoType, annotations: predicateAnnotation },
@@ -88,7 +85,6 @@ export function provenanceAttachment(subject: Subject, statement: Uint8Array): A
 
 const predicateAnnotation = { 'in-toto.io/predicate-type': provenanceType }
 
-/** Adds an envelope to those that are there. */
 export function attestationAttachment(
   subject: Subject,
   envelope: Uint8Array,
@@ -102,7 +98,6 @@ export function attestationAttachment(
   return cosignImage(subject, 'att', [...present, layer], envelope)
 }
 
-/** Adds a signature of a payload to those that are there. */
 export function signatureAttachment(
   subject: Subject,
   payload: Uint8Array,
@@ -120,7 +115,7 @@ const artifactTypes = {
   att: 'application/vnd.dev.cosign.artifact.att.v1+json',
 } as const
 
-/** cosign's own form: an image that says nothing, with a layer for each signature. */
+/** cosign's format: an empty image with a layer for each signature. */
 function cosignImage(
   subject: Subject,
   kind: 'sig' | 'att',
@@ -156,7 +151,7 @@ function cosignImage(
 
 const empty = Buffer.from('{}')
 
-/** An artifact as OCI 1.1 has it: a type, no config worth the name, and its content. */
+/** An OCI 1.1 artifact: a type, an empty config, and its content. */
 function artifact(
   subject: Subject,
   artifactType: string,

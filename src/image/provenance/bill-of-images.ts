@@ -1,5 +1,5 @@
-// The bill of materials of a catalog image, in CycloneDX 1.6: every bundle, and every image that a bundle names. Pure, and
-// the same for the same catalog in the same image: it holds no time and no chance.
+// A catalog image's bill of materials (CycloneDX 1.6): every bundle and the images it names. Deterministic: no time, no
+// randomness.
 import { parseImageReference, type ImageReference } from '../../go/reference/image-reference.ts'
 import { compareBytes } from '../../go/text.ts'
 import type { ListedBundle } from './listed-bundles.ts'

@@ -1,5 +1,5 @@
-// DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements: how cosign keeps attestations.
-// Pure but for the keys that it is given.
+// DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements, the format of cosign
+// attestations.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { Shape } from '../../registry/strict-json.ts'
 import { readClaim } from './read-claim.ts'
@@ -8,7 +8,6 @@ import type { SigningKey, VerifyingKey } from './signing-key.ts'
 export const envelopeType = 'application/vnd.dsse.envelope.v1+json'
 export const inTotoType = 'application/vnd.in-toto+json'
 
-/** The statement, signed. */
 export function signedEnvelope(statement: Uint8Array, key: SigningKey): Uint8Array {
   const envelope = {
     payloadType: inTotoType,
@@ -32,7 +31,7 @@ interface Envelope {
   readonly signatures?: readonly { readonly sig?: string }[]
 }
 
-/** The statement of an envelope that this key signed, or why there is none. */
+/** The statement if this key signed the envelope, or the reason why not. */
 export function openEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
@@ -51,7 +50,7 @@ export function openEnvelope(
   return { problem: 'no signature of its envelope is by this key' }
 }
 
-/** DSSE's "pre-authentication encoding": the type is signed with the statement. */
+/** DSSE's "pre-authentication encoding": the signature covers the type too. */
 function toSign(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

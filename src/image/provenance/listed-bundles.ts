@@ -1,4 +1,4 @@
-// The bundles of a catalog as a bill of images lists them: plain rows, which pass between processes as they are. Pure.
+// A catalog's bundles as plain rows, which can be passed between processes.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { textField } from '../../go/json/json-fields.ts'
 

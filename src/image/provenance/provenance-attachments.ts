@@ -1,5 +1,5 @@
-// All that is put beside an image that was published: the bill of images, the provenance, and with a key the signature
-// and the provenance signed. Asks the registry what is there; pushes nothing.
+// Builds everything to attach to a published image: bill of images, provenance, and with a key the signatures. Reads
+// the registry; pushes nothing.
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { Attachment } from '../catalog-publisher.ts'
@@ -28,7 +28,7 @@ export interface ProvenanceOrder {
   readonly image: Subject
   readonly listed: readonly ListedBundle[]
   readonly build: BuildRecord
-  /** Default: nothing is signed. */
+  /** Default: no signatures. */
   readonly key?: SigningKey
   /** Default: true. */
   readonly signPlatforms?: boolean | undefined
@@ -36,7 +36,7 @@ export interface ProvenanceOrder {
 
 type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
-/** In the order in which to attach them: the signature last, so what is signed is complete. */
+/** In attachment order. The signature is last, so that what is signed is complete. */
 export async function provenanceAttachments(
   registry: Reader,
   { image, listed, build, key, signPlatforms }: ProvenanceOrder,
@@ -54,13 +54,12 @@ export async function provenanceAttachments(
   ]
 }
 
-/** Whether the key has signed and attested this image already; its platforms' manifests may lack their signatures. */
 export async function isVouchedFor(registry: Reader, image: Subject, key: SigningKey): Promise<boolean> {
   if ((await signatureFor(registry, image, key)) !== undefined) return false
   return isAttestedBy(registry, image, await signedLayers(registry, image, 'att'), key)
 }
 
-/** One word of the key for an image is enough: it was built once, however often it is published. */
+/** One attestation by the key per image is enough: the image was built once, however often it is published. */
 async function isAttestedBy(
   registry: Reader,
   image: Subject,
@@ -74,8 +73,8 @@ async function isAttestedBy(
 }
 
 /**
- * The signatures by this key that are missing: of each platform's manifest, as `cosign sign --recursive` makes them, and of
- * the image last. A policy of a cluster may ask for the one of the manifest that its node pulls.
+ * This key's missing signatures: each platform's manifest, as with `cosign sign --recursive`, then the image. Cluster
+ * policies may require the one for the manifest that the node pulls.
  */
 export async function signaturesFor(
   registry: Pick<RegistryClient, 'fetchManifest'>,
@@ -92,7 +91,7 @@ export async function signaturesFor(
   return missing
 }
 
-/** The image's signature beside those that are there; undefined where one by this key is. */
+/** Adds the image's signature to the existing ones; undefined if this key has signed already. */
 export async function signatureFor(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: Subject,

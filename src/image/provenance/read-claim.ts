@@ -1,8 +1,7 @@
-// What somebody put beside an image, read strictly: what two readers could understand otherwise claims nothing.
+// Strictly parses untrusted attachments and rejects anything ambiguous.
 import { RegistryError } from '../../registry/registry-error.ts'
 import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
 
-/** The document, or why it is refused; `what` begins the sentence. */
 export function readClaim<Claim extends object>(
   bytes: Uint8Array,
   shape: Shape,

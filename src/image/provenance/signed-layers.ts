@@ -1,12 +1,11 @@
-// What lies behind cosign's tags of an image: layers, each a payload with what is said about it. Reads and bounds; what
-// it finds is judged by others.
+// Reads the layers behind an image's cosign tags, within limits. Callers judge the content.
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
 import { cosignTag, type ArtifactLayer } from './artifacts.ts'
 
-/** cosign reads no more of them either. */
+/** cosign's own limit. */
 const mostLayers = 1000
 /** All payloads together; a hundred signatures and attestations have a megabyte. */
 const mostBytes = 64 * 1024 * 1024
@@ -26,7 +25,6 @@ const layersShape: Shape = {
   },
 }
 
-/** The layers behind the tag, in the order of the manifest; none where there is no such tag. */
 export async function signedLayers(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   image: ImageReference & { readonly digest: string },
@@ -43,7 +41,7 @@ export async function signedLayers(
   }
   if (found.manifest.kind !== 'image')
     throw new RegistryError('unsupported', `what lies behind ${reference.tag} is an index, and no signatures`)
-  // The manifest was read before, and found to be one that all read alike: only the annotations are new here.
+  // The manifest already passed the strict parser; only the annotations are new here.
   const { layers = [] } = parseStrictJson(found.bytes, layersShape) as { layers?: readonly ArtifactLayer[] }
   if (layers.length > mostLayers)
     throw new RegistryError('unsupported', `there are more than ${mostLayers} layers behind ${reference.tag}`)
@@ -55,10 +53,10 @@ export async function signedLayers(
   return layers
 }
 
-/** Failures that say something of a layer, and nothing of those beside it. */
+/** Failures that concern one layer only. */
 const ofLayer: ReadonlySet<string> = new Set(['missing', 'digest-mismatch', 'too-large', 'unsupported'])
 
-/** A layer's payload, or why there is none: whoever may push may name a layer that is not there. */
+/** A layer's payload, or the reason why there is none: a manifest may name a layer that does not exist. */
 export async function payloadOf(
   registry: Pick<RegistryClient, 'fetchBlob'>,
   at: ImageReference,

@@ -1,11 +1,11 @@
-// Keys as cosign keeps them: a private key that a password guards (`cosign.key`: PKCS #8 in a NaCl secretbox, its key
-// from scrypt), or one in plain PKCS #8; and public keys in PEM. Algorithms are those that cosign takes for such keys.
+// Reads cosign's keys: a password-protected private key (`cosign.key`: PKCS #8 in a NaCl secretbox, scrypt), plain PKCS
+// #8, and PEM public keys. Supports cosign's algorithms.
 import { createPrivateKey, createPublicKey, scrypt, sign, verify, type KeyObject } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
 
 export interface SigningKey {
-  /** The signature as cosign writes it, of the bytes as they are. */
+  /** The signature of the unmodified bytes, as cosign encodes it. */
   sign(message: Uint8Array): Uint8Array
   readonly verifier: VerifyingKey
 }
@@ -14,14 +14,14 @@ export interface VerifyingKey {
   verifies(message: Uint8Array, signature: Uint8Array): boolean
 }
 
-/** What is wrong with a key: a file's text, never its content. */
+/** The message names the problem and never quotes the key. */
 class KeyError extends Error {
   override readonly name = 'KeyError'
 }
 
 const guarded = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
 
-/** `password` is for keys that have one; cosign takes none for an empty one. */
+/** `password` is for encrypted keys; cosign uses none if it is empty. */
 export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
   const { label, body } = readPem(pem)
   const der = guarded.includes(label) ? await unguard(body, password) : body
@@ -31,7 +31,7 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
   try {
     key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   } catch {
-    // The cause may quote what it could not read.
+    // The cause may quote the key, so it is dropped.
     throw new KeyError('the key is none that can be read')
   }
   const algorithm = algorithmOf(key)
@@ -41,7 +41,7 @@ export async function openSigningKey(pem: string, password = ''): Promise<Signin
   }
 }
 
-/** Takes a public key alone: Node would take a private one, or a certificate, for its public part as well. */
+/** Accepts only public keys: Node would also derive one from a private key or a certificate. */
 export function openVerifyingKey(pem: string): VerifyingKey {
   const { label, body } = readPem(pem)
   if (label !== 'PUBLIC KEY')
@@ -63,7 +63,7 @@ function verifierOf(key: KeyObject): VerifyingKey {
 const shortestRsa = 2048
 const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
-/** SHA-256 for all but Ed25519, which hashes by itself: as sigstore's LoadVerifier with cosign's choice. */
+/** SHA-256, except for Ed25519, which hashes internally: like sigstore's LoadVerifier with cosign's choice. */
 function algorithmOf(key: KeyObject): 'sha256' | null {
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
   const kind = key.asymmetricKeyType
@@ -111,7 +111,7 @@ interface Guarded {
   readonly ciphertext?: string
 }
 
-/** What cosign writes today, and wrote before; a file that asks for more work than that is not one of its own. */
+/** cosign's current and earlier parameters. Others could demand excessive work. */
 const strengths: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
 
 async function unguard(body: Uint8Array, password: string): Promise<Uint8Array> {

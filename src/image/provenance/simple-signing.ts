@@ -1,5 +1,4 @@
-// What a cosign signature says ("simple signing"): which digest was signed, and under which name. Making it, and judging
-// one that was found. Pure; whether somebody signed it is the key's to say (signing-key.ts).
+// cosign's "simple signing" payload: the signed digest and name. Pure; signing-key.ts verifies signatures.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import { marshalObject, marshalString } from '../../go/json/marshal.ts'
 import type { Shape } from '../../registry/strict-json.ts'
@@ -8,14 +7,12 @@ import { readClaim } from './read-claim.ts'
 export const simpleSigningType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 const claimType = 'cosign container image signature'
 
-/** An image as it is signed: by its repository and the digest of its top document. */
 export interface SignedImage {
-  /** `quay.io/org/catalog`. */
   readonly repository: string
   readonly digest: string
 }
 
-/** The bytes to sign: those that cosign signs for the same image. */
+/** The bytes that cosign signs for the same image. */
 export function signedPayload({ repository, digest }: SignedImage): Uint8Array {
   const critical = marshalObject([
     ['identity', marshalObject([['docker-reference', marshalString(repository)]])],
@@ -52,8 +49,8 @@ interface Payload {
 }
 
 /**
- * Why a payload does not speak of this image; undefined where it does. Asks more than cosign, which does not look at the
- * name: a signature for one repository says nothing of another that holds the same bytes.
+ * Why a payload does not match this image; undefined if it does. Stricter than cosign, which ignores the name: a
+ * signature for one repository must not count for another with the same bytes.
  */
 export function payloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
   const read = readClaim<Payload>(payload, payloadShape, 'its payload')
@@ -68,7 +65,7 @@ export function payloadProblem(payload: Uint8Array, image: SignedImage): string 
   return undefined
 }
 
-/** The name in full, without tag and digest: the same repository has several spellings. */
+/** The full name without tag and digest, because a repository has several spellings. */
 export function repositoryOf(name: string): string | undefined {
   const { reference } = parseImageReference(name)
   return reference && formatImageReference({ host: reference.host, repository: reference.repository })

@@ -1,26 +1,24 @@
-// SLSA provenance v1 as an in-toto statement: what an image was built of, by whom, on whose behalf. Making it, and
-// reading one that a key vouches for. Pure.
+// SLSA provenance v1 as an in-toto statement. Pure.
 import type { Shape } from '../../registry/strict-json.ts'
 import { readClaim } from './read-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const provenanceType = 'https://slsa.dev/provenance/v1'
 const statementType = 'https://in-toto.io/Statement/v1'
-/** Names the meaning of the parameters below; it stands in docs/publishing.md. */
+/** Names the schema of the parameters below (see docs/publishing.md). */
 const buildType = 'urn:catalog-bot:catalog-image:v1'
 
-/** What is known of one build. Times in milliseconds. */
 export interface BuildRecord {
-  /** Where the catalog comes from: a repository, a commit in it, and the directory there. */
+  /** The catalog's repository, commit and directory. */
   readonly source?: { readonly repository: string; readonly revision: string; readonly path?: string }
   readonly base?: { readonly name: string; readonly digest: string }
-  /** The image whose catalog was put on another base. */
+  /** The image whose catalog was rebased. */
   readonly rebased?: { readonly name: string; readonly digest: string }
   readonly platforms: readonly string[]
-  /** Who builds: an address that says which installation it is. */
+  /** The address of this installation. */
   readonly builder: string
   readonly version: string
-  /** A name for this build, for whoever looks for it in a log. */
+  /** An id to find this build in logs. */
   readonly invocation?: string
   readonly started?: number
   readonly finished?: number
@@ -92,19 +90,19 @@ interface Statement {
   readonly predicate?: unknown
 }
 
-/** What a statement says of an image's origin; texts that it does not give are absent. */
+/** An image's origin; missing strings are absent. */
 export interface Provenance {
   readonly builder?: string
   readonly sources: readonly string[]
 }
 
-/** cosign wraps statements as in-toto's older version has them. */
+/** cosign uses an older in-toto version. */
 const statementTypes: ReadonlySet<string | undefined> = new Set([
   statementType,
   'https://in-toto.io/Statement/v0.1',
 ])
 
-/** The provenance of this image that a statement tells, or why it tells none. */
+/** The statement's provenance for this image, or the reason for rejecting it. */
 export function readProvenance(
   bytes: Uint8Array,
   image: SignedImage,

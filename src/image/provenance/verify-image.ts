@@ -1,5 +1,5 @@
-// Whether an image is signed by a key, and what its provenance says: `catalog-bot verify`. Accepts nothing that
-// `cosign verify --key` and `cosign verify-attestation --key` refuse, and less: a signature is for one repository.
+// `catalog-bot verify`: checks signatures and provenance. Stricter than `cosign verify --key` and `cosign
+// verify-attestation --key`: a signature counts for one repository only.
 import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -11,46 +11,43 @@ import type { VerifyingKey } from './signing-key.ts'
 import { readProvenance, type Provenance } from './statement.ts'
 
 export interface Verification {
-  /** Of what the reference names: the index, where it is one. */
   readonly digest: string
-  /** How many signatures are by the key and for this image. */
   readonly signatures: number
-  /** Why each of the others does not count. */
+  /** Why each rejected signature does not count. */
   readonly refused: readonly string[]
-  /** Of each manifest below an index, which nodes pull by digest; empty unless asked for. */
+  /** For each manifest below an index, which nodes pull by digest; empty unless requested. */
   readonly platforms: readonly PlatformVerification[]
-  /** What attestations by the key say. */
+  /** From attestations by the key. */
   readonly provenance: readonly Provenance[]
-  /** Why each of the others does not count. */
   readonly refusedAttestations: readonly string[]
 }
 
 type PlatformVerification = Pick<Verification, 'digest' | 'signatures' | 'refused'> & {
-  /** `linux/arm64`; '' where the index does not say. */
+  /** `linux/arm64`; '' if the index has none. */
   readonly platform: string
 }
 
 export interface VerifyOptions {
-  /** The repository that the signature is for. Default: the one that the image is in; another one for a mirror. */
+  /** The repository in the signature. Default: the image's own; set it for a mirror. */
   readonly signedAs?: string
-  /** Whether the manifests below an index are checked, too. Default: true. */
+  /** Whether to check the manifests below an index too. Default: true. */
   readonly recursive?: boolean
 }
 
 type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 
-/** A payload is some 300 bytes, a statement a few thousand. */
+/** A payload has some 300 bytes, a statement a few thousand. */
 const longestPayload = 1024 * 1024
 const longestEnvelope = 16 * 1024 * 1024
 
-/** Rejects with a RegistryError where the image or what belongs to it cannot be read: that says nothing of it. */
+/** Rejects with a RegistryError if something cannot be read, which says nothing about the image. */
 export async function verifyImage(
   registry: Reader,
   reference: ImageReference,
   key: VerifyingKey,
   { signedAs, recursive = true }: VerifyOptions = {},
 ): Promise<Verification> {
-  // What the tag names now is what is judged from here on.
+  // Pins the tag's current digest.
   const { digest } = await registry.fetchManifest(reference)
   const { host, repository } = reference
   const at = { host, repository, digest }
@@ -88,7 +85,7 @@ async function readSignatures(
   return { signatures: layers.length - refused.length, refused }
 }
 
-/** cosign looks at certificates even where a key is given, and refuses what is wrong with them: we take none. */
+/** cosign rejects bad certificates even with a key, so this accepts none. */
 const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
 
 function layerProblem(layer: ArtifactLayer, mediaType: string, longest: number): string | undefined {
@@ -116,7 +113,7 @@ async function signatureProblem(
   return payloadProblem(payload, image)
 }
 
-/** What one attestation says of the image, or why it does not count. */
+/** The attestation's provenance for the image, or the reason for rejecting it. */
 export async function readAttestation(
   registry: Reader,
   at: ImageReference,

@@ -1,5 +1,5 @@
-// What was published gets its bill of images and its provenance, and with a key its signature. A key vouches for what was built
-// here alone: an image that does the same but came from elsewhere is replaced by ours, and never signed.
+// Attaches bill of images, provenance and signature to a published image. The key signs only what was built here: an
+// equivalent image from elsewhere is replaced by ours.
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { referenceOf, type Document } from '../base-image.ts'
@@ -14,18 +14,17 @@ import type { BuildRecord } from './statement.ts'
 
 export interface VouchRoom {
   readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>
-  /** Reads what is published; it asks no mirror. */
+  /** Reads published images without mirrors. */
   readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
-  /** Default: nothing is signed. */
+  /** Default: no signatures. */
   readonly key?: SigningKey | undefined
-  /** Whether the key signs each platform's manifest, too. Default: true. */
+  /** Whether to sign each platform's manifest too. Default: true. */
   readonly signPlatforms?: boolean | undefined
 }
 
 /**
- * The image that may be signed: what is published, if the key has vouched for it, or if it is what was built here but for
- * its annotations. The tags get ours otherwise, although content is the same: two images can have one content, and layers
- * that other software reads otherwise.
+ * The published image, if the key has signed it or it equals our build except for annotations. Otherwise ours replaces
+ * it despite equal content, because other software may read its layers differently.
  */
 export async function signablePublished(
   { publisher, registry, key }: VouchRoom,
@@ -42,14 +41,13 @@ export async function signablePublished(
 }
 
 export interface Vouching {
-  /** `quay.io/org/catalog`. */
   readonly repository: string
   readonly digest: string
-  /** Asked only where something is missing: it may have to be read from the image. */
+  /** Called only if something is missing, because it may have to read the image. */
   readonly made: () => Promise<{ readonly listed: readonly ListedBundle[]; readonly build: BuildRecord }>
 }
 
-/** Puts beside an image what is not there yet; what there is of an image stays. True: something was missing. */
+/** Attaches only what is missing. Returns true if something was. */
 export async function vouchFor(
   { publisher, registry, key, signPlatforms }: VouchRoom,
   { repository, digest, made }: Vouching,
@@ -62,7 +60,7 @@ export async function vouchFor(
     )
     if (types.has(billType) && types.has(inTotoType)) return false
   }
-  // An index that the key vouches for names its platforms: these may lack no more than their signatures.
+  // An attested index names its platforms, so they can lack only signatures.
   const attachments =
     key && isVouched
       ? await signaturesFor(registry, image, key, signPlatforms)
@@ -74,13 +72,13 @@ export async function vouchFor(
         })
   if (attachments.length === 0) return false
   for (const attachment of attachments) await publisher.attach(attachment)
-  // A registry that takes a signature need not be one that gives it back.
+  // A registry may accept a signature but not return it.
   if (key && (await signaturesFor(registry, image, key, signPlatforms)).length > 0)
     throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
   return true
 }
 
-/** Byte for byte the same documents, without what is only told beside them. */
+/** Compares documents byte for byte, ignoring annotations. */
 async function isSameButForAnnotations(
   registry: Pick<RegistryClient, 'fetchManifest'>,
   at: ReturnType<typeof referenceOf> & { readonly digest: string },
@@ -102,7 +100,7 @@ async function isSameButForAnnotations(
   return [...theirs, withoutAnnotations(top.bytes)].every((text, index) => text === ours[index])
 }
 
-/** An index names its images by digests, which their annotations change: they are compared by themselves. */
+/** Drops image digests from an index, because annotations change them; the images are compared separately. */
 function withoutAnnotations(bytes: Uint8Array): string {
   const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as Document
   if (!Array.isArray(document['manifests'])) return JSON.stringify(document)

@@ -1,6 +1,5 @@
-// Exchanges with a registry as somebody: answers its challenges on the real request, remembers per host which
-// kind it uses, sends credentials to no other host, and asks for no more rights than it was made for. Retries
-// belong elsewhere.
+// Authenticated exchanges: answers challenges on the real request, caches each host's challenge, never sends
+// credentials to another host or requests more than `Rights`. Does not retry.
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
 import { credentialIdentity } from './credential-identity.ts'
@@ -13,11 +12,11 @@ import type { Exchange, Reply, Transport } from '../transport/transport.ts'
 export interface RegistryRequest {
   readonly endpoint: Endpoint
   readonly method: Exchange['method']
-  /** Below the repository: `manifests/latest`; or a URL of the same host, as uploads are given one. */
+  /** Relative to the repository (`manifests/latest`), or a URL on the same host, as for uploads. */
   readonly path: string | URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
-  /** Another repository that the request reads from: the one that a blob is mounted from. */
+  /** The repository that a blob is mounted from. */
   readonly alsoPulls?: string | undefined
   readonly bodyLimit: number
   readonly redirects: number
@@ -30,7 +29,7 @@ type Known =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
-/** What tokens are asked to allow. A registry that names more in its challenge does not get us more. */
+/** The most that a token may allow, even if the registry's challenge asks for more. */
 export type Rights = 'pull' | 'pull,push' | 'delete'
 
 export function authorizedExchange(
@@ -39,7 +38,7 @@ export function authorizedExchange(
   sources: readonly CredentialSource[],
   rights: Rights = 'pull',
 ): AuthorizedExchange {
-  // What each host asked for last time, so that a token is there before the next repository's first request.
+  // What each host asked for last time, so that a token is ready before the first request to the next repository.
   const remembered = new Map<string, Known>()
   const originOf = plainOrigins(transport)
 
@@ -52,7 +51,7 @@ export function authorizedExchange(
       typeof request.path === 'string'
         ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
         : request.path
-    // The one thing that keeps our authorization with its host.
+    // Keeps our authorization on its host.
     if (url.origin !== origin) throw new RegistryError('blocked', `${url.host} is not ${endpoint.host}`)
     const send = (authorization: string | undefined): Promise<Reply> =>
       transport.exchange({
@@ -69,7 +68,7 @@ export function authorizedExchange(
       host: endpoint.host,
       realm: known.realm,
       service: known.service,
-      // The scope that is needed first: some services read one only.
+      // The required scope comes first because some services read only one.
       scopes: [scope, ...(request.alsoPulls === undefined ? [] : [`repository:${request.alsoPulls}:pull`])],
       credential,
     })
@@ -79,9 +78,9 @@ export function authorizedExchange(
     if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
     let reply = await send(await authorizationFor(known, credential, used))
     const tried = new Set<string>()
-    // At most three more: a fresh token, then one for the scope that the registry itself asks for.
+    // At most three more rounds: a fresh token, then one for the scope that the registry asks for.
     for (let round = 0; round < 3 && reply.status === 401; round += 1) {
-      // A challenge of a server that a redirect led to is not the registry's.
+      // After a redirect, the challenge is not the registry's.
       if (reply.url.origin !== url.origin) return reply
       const challenge = await challengeOf(reply, origin, signal)
       if (!challenge) return reply
@@ -131,7 +130,7 @@ export function authorizedExchange(
   ): Promise<Challenge | undefined> {
     const own = choose(parseChallenges(reply.headers.get('www-authenticate') ?? []))
     if (own) return own
-    // Some proxies say how to log in only at the entrance.
+    // Some proxies send their challenge only for `/v2/`.
     const ping = await transport.exchange({
       method: 'GET',
       url: new URL(`${origin}/v2/`),
@@ -149,14 +148,14 @@ export function authorizedExchange(
 // A catalog names a few dozen hosts; an attacker's references could name any number.
 const mostOrigins = 1000
 
-/** `https://quay.io` for `quay.io`, each host looked at once. Throws `blocked` for what is no plain host name. */
+/** Maps `quay.io` to `https://quay.io`. Throws `blocked` unless it is a plain host name. */
 function plainOrigins(transport: Transport): (host: string) => string {
   const known = new Map<string, string>()
   return (host) => {
     const found = known.get(host)
     if (found !== undefined) return found
     const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
-    // The URL parser has its own idea of hosts (0x7f.1 is one to it): what it made must be what was written.
+    // The URL parser rewrites some hosts (0x7f.1 is an IP address to it), so the result must equal the input.
     if (hostname !== host.replace(/:\d+$/, ''))
       throw new RegistryError('blocked', `"${host}" is not a plain host name`)
     if (known.size >= mostOrigins) known.clear()
@@ -165,7 +164,7 @@ function plainOrigins(transport: Transport): (host: string) => string {
   }
 }
 
-/** The part of a challenge's scope that asks for no more than we may want; empty when nothing is left. */
+/** The part of a challenge's scope that is within `rights`; empty if nothing is left. */
 function allowedScope(scope: string, rights: Rights): string {
   const wanted = rights.split(',')
   return scope

@@ -1,14 +1,12 @@
-// WWW-Authenticate by RFC 9110, section 11: several challenges in one header, several headers, quoted strings
-// with escapes, commas inside them. Parses; never decides what to answer.
+// Parses WWW-Authenticate (RFC 9110, section 11): several challenges per header, several headers, quoted strings.
 
 export interface Challenge {
-  /** Lower case: `bearer`, `basic`, `negotiate`. */
   readonly scheme: string
-  /** Names in lower case; of a name written twice the first counts. */
+  /** Names in lower case; the first of duplicate names counts. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-// Longer headers are no challenge that a registry needs (Node's own limit for all headers is 16 KiB).
+// Registries need no longer challenge. Node limits all headers together to 16 KiB.
 const longestHeader = 8192
 
 const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
@@ -16,7 +14,7 @@ const token68 = /[A-Za-z0-9\-._~+/]+=*(?=\s*(?:,|$))/y
 const blanks = /[ \t]*/y
 const separators = /[ \t,]*/y
 
-/** Every challenge of the given header values, in order. What cannot be parsed ends its header, silently. */
+/** Every challenge in order. Parsing stops silently at the first syntax error of a header. */
 export function parseChallenges(headers: readonly string[]): readonly Challenge[] {
   return headers.flatMap((header) => (header.length > longestHeader ? [] : parseHeader(header)))
 }
@@ -36,7 +34,7 @@ function parseHeader(header: string): Challenge[] {
     if (scheme === '') break
     const parameters = new Map<string, string>()
     take(blanks)
-    // A token68 (Negotiate's and Basic's blobs) stands alone; an auth-param always has its "=" followed by a value.
+    // A token68 (Negotiate, Basic) has no parameters; an auth-param always has "=" and a value.
     const parameterAhead = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=[ \t]*[^=,\s]/y
     parameterAhead.lastIndex = at
     if (!parameterAhead.test(header)) take(token68)
@@ -46,7 +44,7 @@ function parseHeader(header: string): Challenge[] {
       const name = take(token).toLowerCase()
       take(blanks)
       if (name === '' || header[at] !== '=') {
-        // No parameter: the next challenge's scheme (or rubbish) begins here.
+        // Not a parameter, so the next challenge starts here.
         at = before
         break
       }

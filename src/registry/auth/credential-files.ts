@@ -1,5 +1,5 @@
-// Credentials in files of this machine: docker's, podman's, and Kubernetes pull secrets mounted into a directory.
-// Files are read again when they change, because tokens in them are rotated. Never writes.
+// Reads docker's and podman's credential files and mounted Kubernetes pull secrets. Rereads changed files because
+// tokens rotate.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import type { CredentialSource } from './credentials.ts'
 import { dockerConfigCredentials, parseDockerConfig } from './docker-config.ts'
 import { RegistryError } from '../registry-error.ts'
 
-// Milliseconds for which a file is believed to be as it was.
+// Milliseconds between checks for a changed file.
 const lookAgainAfter = 10_000
 
 /**
- * `PULL_SECRETS`, then the files that docker and podman read, in the order in which they win. Files that do not exist
- * are left out; one that exists and cannot be used rejects. `environment` is the process's environment.
+ * `PULL_SECRETS`, then docker's and podman's files, by precedence. Skips missing files; rejects if one cannot be read.
+ * `environment` is the process's environment.
  */
 export async function systemCredentials(
   environment: Readonly<Record<string, string | undefined>>,
@@ -42,14 +42,14 @@ export async function systemCredentials(
 }
 
 /**
- * The pull secrets mounted below a directory: each a folder (or the directory itself) with a `.dockerconfigjson` or the
- * older `.dockercfg`, as Kubernetes mounts them. In the order of their names. Rejects when there is none.
+ * The pull secrets mounted below a directory, sorted by name: `.dockerconfigjson` or `.dockercfg`, in the directory or
+ * its folders. Rejects if there is none.
  */
 export async function mountedPullSecrets(
   directory: string,
   options: HelperOptions = {},
 ): Promise<readonly CredentialSource[]> {
-  // What a secret of the cluster names as a helper is a program of this machine all the same: it is run as any other.
+  // A helper named in a cluster secret runs as a local program like any other.
   const ask = rememberedHelpers(options)
   const folders = [directory, ...(await foldersOf(directory)).map((folder) => join(directory, folder))]
   const sources: CredentialSource[] = []
@@ -66,7 +66,7 @@ export async function mountedPullSecrets(
   return sources
 }
 
-/** The credentials of one file and of no other place. Rejects when there is none, or it cannot be used. */
+/** The credentials of one file only. Rejects if it is missing or cannot be used. */
 export async function credentialsInFile(
   path: string,
   options: HelperOptions = {},
@@ -76,7 +76,7 @@ export async function credentialsInFile(
   return source
 }
 
-/** A source over a file, or undefined when there is none now. Rejects when it cannot be used. */
+/** Undefined if the file does not exist. Rejects if it cannot be used. */
 async function fileCredentials(
   path: string,
   ask: AskHelper,
@@ -93,11 +93,12 @@ async function fileCredentials(
       if (now() - lookedAt >= lookAgainAfter) {
         lookedAt = now()
         const found = await versionOf(path)
-        // A file that is gone keeps its last word: it is being replaced, or its credentials will be refused soon.
+        // A missing file keeps its last content: it is being replaced, or the registry will soon reject the
+        // credentials.
         if (found !== undefined && found !== version) {
           version = found
           source = load()
-          // Whoever asks hears of it, for as long as the file is wrong.
+          // The caller handles the rejection; this avoids an unhandled one.
           source.catch(() => undefined)
         }
       }
@@ -126,7 +127,7 @@ async function read(path: string): Promise<string> {
 
 async function foldersOf(directory: string): Promise<readonly string[]> {
   try {
-    // Kubernetes keeps the real files in folders that begin with "..", and links to them.
+    // Kubernetes keeps the real files in folders that start with ".." and links to them.
     return (await readdir(directory)).filter((name) => !name.startsWith('.')).sort()
   } catch (cause) {
     throw new RegistryError('credentials', `${directory} cannot be read`, { cause })

@@ -1,5 +1,5 @@
-// Runs a docker-credential-<name> program that the operator's own config names. Never with a shell, never with a
-// name from anywhere else, with little time and little output.
+// Runs a docker-credential-<name> program that the operator's config names: without a shell, with limits on time and
+// output.
 import { spawn } from 'node:child_process'
 import { anonymous, type Credential } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -7,21 +7,20 @@ import { RegistryError } from '../registry-error.ts'
 export interface HelperOptions {
   /** Milliseconds, default 10,000. */
   readonly helperTimeout?: number
-  /** Where programs are looked for; default the process's own. */
   readonly helperPath?: string
   /** Milliseconds of a clock that never goes back; default the process's. */
   readonly now?: () => number
 }
 
-/** Asks a helper by name for a server's credential, or remembers what it said. */
+/** Asks a helper by name for a server's credential, or returns the cached answer. */
 export type AskHelper = (name: string, server: string) => Promise<Credential>
 
-// A program is started for each question otherwise, and cloud helpers ask their cloud. Tokens of clouds live for 12 h.
+// Cloud helpers call their cloud for each question. Cloud tokens live for 12 h.
 const answerLife = 3_600_000
-// Long enough that a catalog's references do not all wait for the same broken program.
+// Long enough that a catalog's references do not each wait for the same broken program.
 const failureLife = 5_000
 
-/** Helpers that are asked once an hour for a server, once in five seconds when they fail. */
+/** Caches each server's answer for an hour, and a failure for five seconds. */
 export function rememberedHelpers(options: HelperOptions = {}): AskHelper {
   const now = options.now ?? (() => performance.now())
   const known = new Map<string, { readonly answer: Promise<Credential>; until: number }>()
@@ -31,7 +30,7 @@ export function rememberedHelpers(options: HelperOptions = {}): AskHelper {
     if (found && found.until > now()) return found.answer
     const entry = { answer: askCredentialHelper(name, server, options), until: now() + answerLife }
     known.set(key, entry)
-    // Whoever waits for the answer hears of the failure; this only shortens how long it is believed.
+    // The caller handles the failure; this only shortens how long it is cached.
     entry.answer.catch(() => (entry.until = now() + failureLife))
     return entry.answer
   }
@@ -40,8 +39,8 @@ export function rememberedHelpers(options: HelperOptions = {}): AskHelper {
 const outputLimit = 65_536
 
 /**
- * Asks a helper for the credential of a server. Anonymous when the helper has none.
- * Rejects with a RegistryError `credentials` when it fails, takes too long or says something else.
+ * Anonymous if the helper has no credential. Rejects with a RegistryError `credentials` if the helper fails, times out
+ * or returns something unreadable.
  */
 async function askCredentialHelper(
   name: string,
@@ -65,7 +64,7 @@ async function askCredentialHelper(
         ? { kind: 'identity', token: secret }
         : { kind: 'basic', username, password: secret }
   } catch {
-    // Its output may hold a password: nothing of it is repeated.
+    // The output may hold a password, so no message quotes it.
   }
   throw new RegistryError('credentials', `docker-credential-${name} did not answer with a user and a secret`)
 }
@@ -97,7 +96,7 @@ function run(
         reject(new RegistryError('credentials', `${program} took too long or said too much`))
       else resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString('utf8') })
     })
-    // A helper that ends without reading its input is no reason to fall over.
+    // A helper may exit without reading its input.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
   })

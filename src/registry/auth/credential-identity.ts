@@ -1,4 +1,4 @@
-// Names a credential without telling it: for keys of caches. What one credential may see, another may not.
+// Identifies a credential in cache keys without revealing it, because what one credential may see, another may not.
 import { createHash } from 'node:crypto'
 import type { Credential } from './credentials.ts'
 

@@ -1,5 +1,4 @@
-// Docker's and podman's credential files and Kubernetes pull secrets: one format in four places, text to credentials.
-// Opens no file: see credential-files.ts.
+// Parses docker's and podman's credential files and Kubernetes pull secrets, which share one format.
 import { rememberedHelpers, type AskHelper } from './credential-helper.ts'
 import type { Credential, CredentialSource } from './credentials.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -19,15 +18,15 @@ export interface DockerConfig {
 }
 
 /**
- * Takes the text of a `config.json`, `auth.json`, `.dockerconfigjson` or the older `.dockercfg` (which is the
- * `auths` map alone). Throws a RegistryError `credentials` when it is not such a file; `name` says which in the text.
+ * Parses `config.json`, `auth.json`, `.dockerconfigjson` or `.dockercfg` (only the `auths` map). Throws a RegistryError
+ * `credentials` that names the file as `name`.
  */
 export function parseDockerConfig(text: string, name: string): DockerConfig {
   let data: unknown
   try {
     data = JSON.parse(text)
   } catch {
-    // The parser's own words quote the file, so they are dropped: the file holds passwords.
+    // The parser's message quotes the file, which holds passwords.
     throw new RegistryError('credentials', `${name} is not JSON`)
   }
   const top = asObject(data, name)
@@ -52,7 +51,7 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
   }
 }
 
-/** A source over one parsed file: `credHelpers`, then `credsStore`, then the most specific key of `auths`. */
+/** Looks in `credHelpers`, then `credsStore`, then at the most specific key of `auths`. */
 export function dockerConfigCredentials(
   config: DockerConfig,
   ask: AskHelper = rememberedHelpers(),
@@ -63,7 +62,7 @@ export function dockerConfigCredentials(
       if (helper !== undefined) return ask(helper, serverUrl(host))
       const stored = config.credsStore && (await ask(config.credsStore, serverUrl(host)))
       if (stored && stored.kind !== 'anonymous') return stored
-      // podman's files may name repositories; the longest prefix on a slash wins. Only whole keys are compared.
+      // podman's keys may name repositories; the longest prefix of whole path components wins.
       const parts = [host, ...repository.split('/')]
       for (let length = parts.length; length > 0; length -= 1) {
         const entry = config.auths.get(parts.slice(0, length).join('/'))
@@ -100,8 +99,7 @@ function readEntry(entry: AuthEntry, key: string): Credential | undefined {
   return undefined
 }
 
-// Keys may be URLs of long-gone API versions. Host names are compared whole: a key that merely contains a host
-// must never match it.
+// Keys may be URLs of old API versions. Host names must match exactly, not as substrings.
 function canonicalKey(key: string): string {
   const bare = key.replace(/^https?:\/\//i, '').replace(/\/(?:v[12])?\/?$/i, '')
   const slash = bare.indexOf('/')
@@ -110,7 +108,7 @@ function canonicalKey(key: string): string {
   return `${host === 'index.docker.io' || host === 'registry-1.docker.io' ? 'docker.io' : host}${path}`
 }
 
-/** What a helper is asked for: Docker Hub's entry has kept the name of its first API. */
+/** What a helper is asked for. Docker Hub's entry still has the name of its first API. */
 function serverUrl(host: string): string {
   return host === 'docker.io' ? 'https://index.docker.io/v1/' : host
 }

@@ -1,5 +1,5 @@
-// Bearer tokens: fetched once per (host, service, scope, credential), shared by everyone who waits for the same
-// one, forgotten before they expire. Credentials go to a realm only if the egress policy says it is the registry's own.
+// Bearer tokens, cached per (host, service, scope, credential) until shortly before they expire. Credentials go only to
+// realms that the egress policy accepts for the registry.
 import type { Clock } from '../../ports/clock.ts'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { credentialIdentity } from './credential-identity.ts'
@@ -9,31 +9,29 @@ import { errorText, failureOf } from '../transport/reply-failure.ts'
 import type { Reply, Transport } from '../transport/transport.ts'
 
 export interface TokenRequest {
-  /** The registry's host as it is connected to. */
   readonly host: string
   readonly realm: string
   readonly service: string
-  /** `repository:NAME:pull`, the one that matters most first. */
+  /** `repository:NAME:pull`, the most important first. */
   readonly scopes: readonly string[]
   readonly credential: Credential
 }
 
 export interface TokenService {
-  /** Rejects with a RegistryError; `private` when an anonymous token is refused. */
+  /** Rejects with a RegistryError; `private` if the service denies an anonymous token. */
   token(request: TokenRequest, signal?: AbortSignalLike): Promise<string>
-  /** Forgets a token that a registry no longer takes. */
+  /** Drops a token that a registry no longer accepts. */
   forget(request: TokenRequest): void
-  /** Tokens kept and asked for at this moment. */
   readonly size: number
 }
 
-// A token's answer is small; some services put whole certificates into it.
+// Token replies are small, but some services include whole certificates.
 const tokenLimit = 1_048_576
-// The specification's default, and the least that is believed: some services say 0.
+// The specification's default, and our minimum because some services say 0.
 const shortestLife = 60
-// Replaced this long before its end, so that it does not die on the way. Docker Hub's live for 300 s.
+// Seconds before expiry, so that a token does not expire in transit. Docker Hub's live for 300 s.
 const earlyRefresh = 30
-// Repositories of one catalog are a few thousand; expired tokens go first.
+// A catalog has a few thousand repositories. Expired tokens are evicted first.
 const mostTokens = 10_000
 
 export function openTokenService(transport: Transport, clock: Clock): TokenService {
@@ -47,12 +45,12 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     let reply: Reply | undefined
     if (credential.kind === 'identity') {
       reply = await post(realm, request, credential.token)
-      // Services without OAuth2 know GET only.
+      // Services without OAuth2 support only GET.
       if (reply.status === 404 || reply.status === 405) reply = undefined
     }
     reply ??= await get(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
-      // Red Hat says here how to get an account.
+      // Red Hat's text says how to get an account.
       const { text } = errorText(reply)
       const said = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
@@ -69,7 +67,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     return token
   }
 
-  // The signal of whoever asked first is not passed on: others wait for the same token.
+  // The first caller's signal is not passed on because others wait for the same token.
   function get(realm: URL, request: TokenRequest, credential: Credential): Promise<Reply> {
     const url = new URL(realm)
     if (request.service !== '') url.searchParams.set('service', request.service)
@@ -143,7 +141,7 @@ export function basicAuthorization(credential: {
   return `Basic ${Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64')}`
 }
 
-// The realm is part of the key: a registry that names another one may not be given the first one's token.
+// The key includes the realm: a registry that names another realm must not get the first one's token.
 function keyOf(request: TokenRequest): string {
   return JSON.stringify([
     request.host,
@@ -164,7 +162,7 @@ function readToken(reply: Reply, host: string): { token: string; seconds: number
     if (token !== undefined)
       return { token, seconds: Math.max(shortestLife, typeof life === 'number' ? life : shortestLife) }
   } catch {
-    // Not repeated: the text may hold a token.
+    // The text may hold a token, so the message does not quote it.
   }
   throw new RegistryError('server', `the token service ${host} did not answer with a token`)
 }

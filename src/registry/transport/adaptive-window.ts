@@ -1,13 +1,11 @@
-// How many requests of one kind may be under way to one host: one more after a success, half after a refusal
-// for rate, once per wave of refusals. Slow servers are found out, limits are met gently. Knows no HTTP.
+// Adaptive concurrency per host and request kind: one more after a success, half after a rate limit, once per wave.
 import type { Clock } from '../../ports/clock.ts'
 
 export interface AdaptiveWindow {
-  /** Waits for a place, does the work, gives the place back. */
+  /** Waits for a slot, runs the work, releases the slot. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** One more from now on. */
   succeeded(): void
-  /** Half from now on, and nothing new for so many milliseconds. */
+  /** Halves the window, and starts nothing for `pause` milliseconds. */
   limited(pause: number): void
   readonly size: number
   readonly active: number
@@ -22,7 +20,7 @@ export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWind
   let size = limits.start
   let active = 0
   let pausedUntil = 0
-  // Work begun before the last halving says nothing new when it is refused too.
+  // Work that started before the last halving does not halve it again.
   let epoch = 0
   const waiting: (() => void)[] = []
   let head = 0
@@ -31,7 +29,7 @@ export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWind
     while (active < size && head < waiting.length) {
       const start = waiting[head]
       head += 1
-      // The queue is cut now and then, so that it stays as long as what waits.
+      // Compacts the queue so that it does not grow without bound.
       if (head > 1024 && head * 2 > waiting.length) {
         waiting.splice(0, head)
         head = 0

@@ -1,14 +1,13 @@
-// The clock of those who wait for a registry, until their client is closed: then nobody goes on waiting.
 import type { Clock } from '../../ports/clock.ts'
 import { RegistryError } from '../registry-error.ts'
 
 export interface ClosableClock extends Clock {
-  /** Every sleep, now and later, rejects with a RegistryError (`aborted`). */
+  /** Every pending and later sleep rejects with a RegistryError (`aborted`). */
   close(): void
 }
 
 export function closableClock(clock: Clock): ClosableClock {
-  // One for each sleep: a signal that lives as long as the client would keep the listeners of all that ever slept.
+  // One controller per sleep: a signal as old as the client would accumulate listeners.
   const sleeping = new Set<AbortController>()
   let closed = false
 

@@ -1,21 +1,20 @@
-// Where the registry floor may connect to: schemes, names, ports and addresses. Whoever writes an image
-// reference chooses a host, and that host chooses realms and redirects, so every hop is asked here, and every
-// address again when the connection is made. Decides; connects to nothing.
+// Decides where registry requests may connect. An image reference chooses a host, which chooses realms and redirects,
+// so every hop and every resolved address is checked.
 import ipaddr from 'ipaddr.js'
 import type { Proxy } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 import { canonicalHostname, isGlobalUnicast, isInternalName, type Address } from './public-host.ts'
 
 export interface EgressOptions {
-  /** Hosts (`host` or `host:port`, exact) that are spoken to without TLS. Nothing becomes http by itself. */
+  /** Hosts (`host` or `host:port`, exact) to reach without TLS. */
   readonly plainHttp?: readonly string[]
-  /** Hosts (`host` or `host:port`, exact) that may live at these otherwise forbidden addresses, as CIDRs. */
+  /** Hosts (`host` or `host:port`, exact) that may have these otherwise forbidden addresses (CIDRs). */
   readonly internal?: Readonly<Record<string, readonly string[]>>
-  /** Addresses that are forbidden although they are public, as CIDRs. */
+  /** Public addresses to forbid, as CIDRs. */
   readonly deniedAddresses?: readonly string[]
   /** Ports besides those of the hosts listed above. Default 443, 80, 5000, 5001, 8443. */
   readonly ports?: readonly number[]
-  /** When given, no other host (`host` or `host:port`, exact) is contacted, realms and redirects included. */
+  /** If set, no other host (`host` or `host:port`, exact) is contacted, realms and redirects included. */
   readonly onlyHosts?: readonly string[]
   /** A registry's further token hosts that may see its credentials: `{'registry.example': ['sso.example']}`. */
   readonly tokenHosts?: Readonly<Record<string, readonly string[]>>
@@ -26,11 +25,11 @@ export interface EgressOptions {
 }
 
 export interface ProxyWay {
-  /** Undefined: there directly. */
+  /** Undefined means a direct connection. */
   readonly to: (url: URL) => Proxy | undefined
   /**
-   * `address`: a name is resolved here, every address is checked as without a proxy, and the proxy is told a checked one.
-   * `name`: the proxy resolves it, and keeps us from addresses that are not public: the operator says that it does.
+   * `address`: we resolve and check the name, and give the proxy a checked address. `name`: the operator trusts the
+   * proxy to resolve it and to block non-public addresses.
    */
   readonly by: 'address' | 'name'
 }
@@ -38,19 +37,18 @@ export interface ProxyWay {
 export interface EgressPolicy {
   /** Throws a RegistryError `blocked` when the URL must not be requested. */
   checkUrl(url: URL): void
-  /** Throws a RegistryError `blocked` unless every address may be connected to for this host and port. */
+  /** Throws a RegistryError `blocked` unless every address is allowed for this host and port. */
   checkAddresses(host: string, port: number, addresses: readonly string[]): void
   /**
-   * Throws a RegistryError `blocked` when `to` is a host that the operator opened at an internal address and `from`
-   * is not: what is opened for us is not opened for a stranger's registry that sends us there.
+   * Throws a RegistryError `blocked` if `to` is an internal host that the operator opened and `from` is not, so that an
+   * untrusted registry cannot redirect us there.
    */
   checkStep(from: URL, to: URL): void
-  /** The scheme that this host is spoken to with. */
   schemeOf(host: string): 'https:' | 'http:'
   /** True when credentials for `host` may be sent to the token service at `realm`. */
   mayShareCredentials(host: string, realm: URL): boolean
   certificateOf(hostname: string): string | undefined
-  /** How an https origin is reached, where not directly. */
+  /** The proxy for an https origin, if any. */
   proxyTo(hostname: string, port: number): { readonly proxy: Proxy; readonly by: ProxyWay['by'] } | undefined
 }
 
@@ -58,10 +56,10 @@ const defaultPorts = [443, 80, 5000, 5001, 8443]
 
 const mostPassed = 1000
 
-// Counted as public by the address registries, but answered by the cloud's own machinery.
+// Public by registry, but served by the cloud's own infrastructure.
 const alwaysDenied = ['168.63.129.16/32']
 
-// Token services that stand outside their registry's own name.
+// Token services outside their registry's domain.
 const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
   'registry-1.docker.io': ['auth.docker.io'],
   'registry.redhat.io': ['sso.redhat.com'],
@@ -69,7 +67,7 @@ const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
   'registry.gitlab.com': ['gitlab.com'],
 }
 
-/** Makes a policy. Throws a RangeError when a CIDR of the options is not one. */
+/** Throws a RangeError for an invalid CIDR in the options. */
 export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   const plainHttp = new Set((options.plainHttp ?? []).map(lower))
   const only = options.onlyHosts && new Set(options.onlyHosts.map(lower))
@@ -137,7 +135,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)
       if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
-      // One bad address among good ones is how rebinding looks: the name as a whole is refused.
+      // One bad address among good ones indicates DNS rebinding, so the whole name is rejected.
       for (const address of addresses) checkAddress(hostname, port, address)
     },
     schemeOf(host) {
@@ -149,7 +147,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
       const realmHost = realm.host.toLowerCase()
       if (realmHost === name) return true
       if (tokenHosts.get(name)?.includes(realmHost)) return true
-      // Below the registry's own name only its owner can put a server. Above or beside it may be someone else's.
+      // Only the registry's owner controls its subdomains. Parent and sibling domains may belong to others.
       return (
         realm.protocol === 'https:' &&
         realm.port === '' &&
@@ -166,7 +164,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
   }
 }
 
-/** Options that open exactly one host on the loopback interface, without TLS: for the sandbox and for tests. */
+/** Opens only these hosts, on loopback without TLS: for the sandbox and tests. */
 export function loopbackRegistries(...hosts: readonly string[]): EgressOptions {
   return {
     plainHttp: hosts,

@@ -1,6 +1,5 @@
-// Makes connections for undici, to vetted addresses only. The name is resolved once, every address is checked,
-// and the socket goes to a checked address: a name that resolves differently a moment later gains nothing, and
-// literal addresses, for which a `lookup` hook is never called, are checked the same way.
+// Connects undici to vetted addresses only. Resolves once and connects to a checked address, which prevents DNS
+// rebinding. Literal addresses skip `lookup` hooks, so they are checked here too.
 import { lookup } from 'node:dns/promises'
 import { isIP, type Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
@@ -13,7 +12,7 @@ import { RegistryError } from '../registry-error.ts'
 /** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-// IPv4 first: where a machine has no route to IPv6, each such address would cost a failed attempt.
+// IPv4 first: without an IPv6 route, each such address would cost a failed attempt.
 const resolveBySystem: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true, order: 'ipv4first' })).map(({ address }) => address)
 
@@ -33,7 +32,7 @@ export function guardedConnector(
       connector = buildConnector({
         timeout: options.connectTimeout,
         allowH2: false,
-        // One for all connections: reading the root certificates again for each costs milliseconds.
+        // Shared: rereading the root certificates for each connection costs milliseconds.
         secureContext: createSecureContext({
           minVersion: 'TLSv1.2',
           ...(certificate !== undefined && { ca: [...getCACertificates('default'), certificate] }),
@@ -48,7 +47,7 @@ export function guardedConnector(
     const hostname = canonicalHostname(target.hostname)
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
     const way = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
-    // The policy has seen the name itself already; its addresses are the proxy's to know.
+    // The policy has checked the name already; the proxy resolves it.
     const isNamed = way?.by === 'name' && !isIP(hostname)
     const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveName(hostname, resolve)
     if (!isNamed) policy.checkAddresses(hostname, port, addresses)

@@ -1,14 +1,13 @@
-// A tunnel through the operator's proxy: CONNECT to one address, and a socket on which TLS begins. What the far end says is not
-// read here; what the proxy says is read in bounded pieces.
+// A CONNECT tunnel through the operator's proxy. Reads only the proxy's reply, within a limit.
 import { connect as connectPlain, isIPv6, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Proxy } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 
-/** A proxy's answer to CONNECT is a few lines. */
+/** A proxy's reply to CONNECT is a few lines. */
 const mostHead = 16 * 1024
 
-/** Rejects with a RegistryError, or the socket's own error: `timeout`, or `network` when the proxy refuses. */
+/** Rejects with a RegistryError (`timeout`, or `network` if the proxy rejects), or the socket's own error. */
 export async function openTunnel(
   proxy: Proxy,
   target: { readonly host: string; readonly port: number },
@@ -41,7 +40,7 @@ export async function openTunnel(
           return reject(
             new RegistryError('network', `the proxy refuses (${status?.['status'] ?? 'no answer of HTTP'})`),
           )
-        // A server of TLS speaks second: what is here already is nobody's.
+        // A TLS server speaks second, so early bytes are not from it.
         if (head.length > end + 4)
           return reject(new RegistryError('network', 'the proxy says more than it should'))
         socket.removeAllListeners('error').removeAllListeners('close')

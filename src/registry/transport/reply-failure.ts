@@ -1,9 +1,9 @@
-// A registry's refusal, read: mainly its status, since error codes are optional and often wrong.
-// Text of a registry is untrusted: cut short, made one line, never Markdown of ours.
+// Interprets failures mainly by status, since error codes are optional and often wrong. Registry text is untrusted:
+// shortened, one line, never treated as Markdown.
 import { RegistryError } from '../registry-error.ts'
 import type { Reply } from './transport.ts'
 
-/** What a reply that is not a success means. `who` begins the sentence: `quay.io`. */
+/** `who` starts the message: `quay.io`. */
 export function failureOf(reply: Reply, now: number, who: string): RegistryError {
   const { status } = reply
   const { codes, text } = errorText(reply)
@@ -27,7 +27,7 @@ export function failureOf(reply: Reply, now: number, who: string): RegistryError
   return new RegistryError('bad-reply', `${who} answered ${status}${codeText(codes)}${said}`, { status })
 }
 
-/** `Retry-After` in seconds from now: a number or an HTTP date; undefined when absent or senseless. */
+/** Seconds from now, from a number or an HTTP date; undefined if absent or invalid. */
 function retryAfterOf(reply: Reply, now: number): number | undefined {
   const value = reply.headers.get('retry-after')?.[0]?.trim()
   if (value === undefined) return undefined
@@ -36,7 +36,7 @@ function retryAfterOf(reply: Reply, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000))
 }
 
-/** The parameters of the error document: `errors[].code`, and one line of its first message. */
+/** `errors[].code`, and one line of the first message. */
 export function errorText(reply: Reply): { codes: readonly string[]; text: string } {
   let data: unknown
   try {

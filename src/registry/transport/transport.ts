@@ -1,5 +1,5 @@
-// One HTTP exchange with limits, and the following of redirects by hand. Every hop is asked of the egress policy;
-// nothing is decompressed, retried or authenticated here, and no header travels to another origin but Accept.
+// One HTTP exchange with limits. Follows redirects itself: the egress policy checks every hop, and only Accept crosses
+// origins. Does not decompress, retry or authenticate.
 import { Agent, errors, type Dispatcher } from 'undici'
 import type { AbortSignalLike } from '../../ports/registry.ts'
 import { egressPolicy, type EgressOptions, type EgressPolicy } from './egress-policy.ts'
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** The most bytes of body to take; one more is an error. */
+  /** Bytes; a longer body is an error. */
   readonly bodyLimit: number
   /** How many redirects may be followed. */
   readonly redirects: number
@@ -22,25 +22,23 @@ export interface Exchange {
 export interface Reply {
   readonly status: number
   readonly headers: ReplyHeaders
-  /** Empty for HEAD. For replies that are not 2xx cut to 64 KiB. */
+  /** Empty for HEAD. Cut to 64 KiB if the reply is not 2xx. */
   readonly body: Uint8Array
-  /** Where the reply came from, after redirects. */
   readonly url: URL
 }
 
 export interface ReplyHeaders {
-  /** Every value of a header, in order; the name in lower case. Undefined when it did not come. */
   get(name: string): readonly string[] | undefined
 }
 
 export interface TransportLimits {
-  /** Milliseconds. Defaults 5,000 to connect, 15,000 to the headers, 30,000 between two pieces of a body. */
+  /** Milliseconds. Defaults: 5,000 to connect, 15,000 to the headers, 30,000 between two pieces of a body. */
   readonly connectTimeout: number
   readonly headersTimeout: number
   readonly bodyTimeout: number
-  /** Milliseconds for one exchange with all its redirects. Default 120,000. */
+  /** Milliseconds for an exchange with its redirects. Default 120,000. */
   readonly exchangeTimeout: number
-  /** Connections per origin. Without a bound undici opens a client for every request in flight. */
+  /** Connections per origin. Without a limit undici opens one for every request in flight. */
   readonly connections: number
 }
 
@@ -54,12 +52,11 @@ const defaultTransportLimits: TransportLimits = {
 
 export interface Transport {
   readonly policy: EgressPolicy
-  /** Rejects with a RegistryError: blocked, dns, tls, timeout, network, too-large, aborted. */
   exchange(exchange: Exchange): Promise<Reply>
   close(): Promise<void>
 }
 
-// What an error's text may say at most; the rest of it is of no use to anyone.
+// Bytes of an error body to read.
 const errorBodyLimit = 65_536
 
 export function openTransport(
@@ -67,7 +64,7 @@ export function openTransport(
     readonly egress?: EgressOptions
     readonly limits?: Partial<TransportLimits> | undefined
     readonly resolve?: Resolve | undefined
-    /** False restores undici's own habit of closing the connection after a HEAD: for the benchmark's comparison. */
+    /** False restores undici's default of closing the connection after a HEAD, for the benchmark. */
     readonly keepAliveAfterHead?: boolean | undefined
   } = {},
 ): Transport {
@@ -82,8 +79,8 @@ export function openTransport(
     connect: guardedConnector(policy, { connectTimeout: limits.connectTimeout, resolve: options.resolve }),
   })
 
-  // undici's plain dispatch instead of its request(): no stream, signal and iterator for replies that are a few
-  // headers mostly, which halves what a check costs us. Resolves with the body taken in up to its limit.
+  // undici's dispatch instead of request() avoids a stream, signal and iterator per reply, which halves the cost of a
+  // check.
   function once(exchange: Exchange, url: URL, headers: Exchange['headers'], run: Run): Promise<Reply> {
     policy.checkUrl(url)
     return new Promise((resolve, reject) => {
@@ -93,7 +90,7 @@ export function openTransport(
       let limit = 0
       let length = 0
       const succeed = () => resolve({ status, headers: received, body: Buffer.concat(pieces), url })
-      // Until its turn comes a request is ended by being forgotten.
+      // A queued request has nothing to abort.
       run.stop = reject
       agent.dispatch(
         {
@@ -102,7 +99,7 @@ export function openTransport(
           method: exchange.method,
           headers: { 'user-agent': 'catalog-bot', 'accept-encoding': 'identity', ...headers },
           body: exchange.body ?? null,
-          // undici closes the connection after every HEAD unless told otherwise: a handshake per check.
+          // undici closes the connection after every HEAD by default, which costs a handshake per check.
           ...(exchange.method === 'HEAD' && options.keepAliveAfterHead !== false && { reset: false }),
         },
         {
@@ -111,7 +108,7 @@ export function openTransport(
             run.stop = (error) => controller.abort(error)
           },
           onResponseStart(_controller, code, map) {
-            // What comes before the real answer (100, 103) is none.
+            // Skips interim replies (100, 103).
             if (code < 200) return
             status = code
             received = replyHeaders(map)
@@ -124,7 +121,7 @@ export function openTransport(
             const error = new RegistryError('too-large', `the reply is larger than ${limit} bytes`, {
               contentType,
             })
-            // Of an error's text the beginning is enough.
+            // The start of an error body is enough.
             if (isSuccess(status)) reject(error)
             else succeed()
             controller.abort(error)
@@ -149,7 +146,7 @@ export function openTransport(
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new RegistryError('blocked', `${url.host} redirects from https to ${next.protocol}//`)
       policy.checkStep(url, next)
-      // Another scheme or port is another origin too: whoever answers there has no right to our headers.
+      // Another scheme or port is another origin, which must not get our headers.
       if (next.origin !== url.origin)
         headers = headers['accept'] === undefined ? {} : { accept: headers['accept'] }
       url = next
@@ -186,7 +183,7 @@ export function openTransport(
   }
 }
 
-/** How an exchange under way is ended from outside. */
+/** Lets the caller abort an exchange. */
 interface Run {
   stop: ((error: RegistryError) => void) | undefined
   stopped: RegistryError | undefined

@@ -1,6 +1,5 @@
-// The files of an image as its layers leave them: later layers over earlier ones, whiteouts applied, links followed
-// inside the image only. A tree in memory; nothing here knows a disk. What opm, which unpacks onto a disk, would find
-// otherwise is refused.
+// An in-memory tree of an image's files: applies layers and whiteouts, follows links inside the image only. Rejects
+// what opm, which unpacks onto a disk, would read differently.
 import { refused } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
@@ -12,10 +11,10 @@ interface Directory {
   readonly kind: 'directory'
   readonly children: Map<string, Placed>
 }
-/** With the last layer that brought it, or something below it. */
+/** `layer` is the last layer with the entry or something below it. */
 type Placed = (Leaf | Directory) & { layer: number }
 
-/** Longer chains of links are loops, or made to be annoying. */
+/** Longer chains of links are loops or abuse. */
 const longestChain = 8
 
 const opaque = '.wh..wh..opq'
@@ -28,18 +27,21 @@ export interface LayeredFiles {
   add(entry: TarEntry): void
   /** Everything that is there, directories too. */
   paths(): Iterable<string>
-  /** Regular files below the directories (`` is all), links resolved. Throws a RegistryError for a link that leads nowhere. */
+  /**
+   * Regular files below the directories (`` means all), with links resolved. Throws a RegistryError for a dangling
+   * link.
+   */
   filesBelow(directories: readonly string[]): ReadonlyMap<string, Uint8Array>
 }
 
 export function layeredFiles(): LayeredFiles {
   let layer = 0
   const root: Directory & { layer: number } = { kind: 'directory', children: new Map(), layer }
-  // Paths that this layer has entries for: opm's idea of what an opaque directory keeps.
+  // Paths with entries in this layer, which opm keeps in an opaque directory.
   let entered = new Set<string>()
   let madeOpaque = new Set<string>()
 
-  /** The directory that holds a path, made where it is missing. A link or file in its place is never written through. */
+  /** The directory of a path, created if missing. Never writes through a link or file. */
   function parentOf(path: string): Directory {
     let directory: Directory & { layer: number } = root
     const parts = path.split('/')
@@ -67,7 +69,7 @@ export function layeredFiles(): LayeredFiles {
   }
 
   function hardLink(path: string, target: string): void {
-    // Whoever makes a link takes away first what has its name, the target too.
+    // opm removes whatever has the link's name first, even its target.
     parentOf(path).children.delete(baseName(path))
     let source: Placed | undefined = root
     for (const part of target.split('/')) {
@@ -81,7 +83,7 @@ export function layeredFiles(): LayeredFiles {
     put(path, source)
   }
 
-  /** Hides what lower layers have. Where its own layer has it too, the order of entries would decide for opm. */
+  /** Hides lower layers' entries. Rejects one from the same layer, because the order would decide for opm. */
   function hide(path: string, name: string): void {
     const hidden = name.slice(whiteout.length)
     if (hidden === '' || hidden === '.' || hidden === '..')
@@ -99,7 +101,7 @@ export function layeredFiles(): LayeredFiles {
     keepEntered(parentOf(path), directory)
   }
 
-  /** opm keeps what has an entry of its own, with all directories above it. */
+  /** Like opm, keeps entries of this layer and their parent directories. */
   function keepEntered({ children }: Directory, prefix: string): void {
     for (const [name, child] of children) {
       const path = prefix + name
@@ -111,7 +113,7 @@ export function layeredFiles(): LayeredFiles {
     }
   }
 
-  /** The node behind a path, every link on the way followed inside the tree. */
+  /** The node at a path, following every link inside the tree. */
   function follow(path: string, depth = 0): { readonly path: string; readonly node: Placed } | undefined {
     const parts = path === '' ? [] : path.split('/')
     let node: Placed = root
@@ -125,7 +127,7 @@ export function layeredFiles(): LayeredFiles {
           [...resolveLink(here, part, child.target), ...parts.slice(index + 1)].join('/'),
           depth + 1,
         )
-        // To the system `file/` is no file.
+        // For the system, `file/` is not a file.
         const isBelow = /\/\.?$/.test(child.target) && index === parts.length - 1
         return isBelow && found?.node.kind !== 'directory' ? undefined : found
       }
@@ -144,7 +146,7 @@ export function layeredFiles(): LayeredFiles {
       const { path } = entry
       const name = baseName(path)
       if (entry.kind === 'global') {
-        // opm removes what has the name of such a header.
+        // opm removes entries with the name of such a header.
         if (path === '' || name.startsWith(whiteout) || parentOf(path).children.has(name))
           throw refused(`a global header has the name ${JSON.stringify(path)}`)
         entered.add(path)
@@ -159,7 +161,7 @@ export function layeredFiles(): LayeredFiles {
       for (const directory of directories) {
         const start = follow(directory)
         if (!start) {
-          // Not there is one thing; a link there that leads nowhere is another: for others it may lead somewhere.
+          // A missing directory is fine; a dangling link is not, because it may resolve elsewhere.
           if (!isMissing(root, directory)) throw refused(`${JSON.stringify(directory)} leads nowhere`)
           continue
         }
@@ -175,13 +177,12 @@ export function layeredFiles(): LayeredFiles {
     },
   }
 
-  /** Undefined for a directory. */
   function contentOf(path: string, shown: string): Uint8Array | undefined {
     const end = follow(path)
     if (end?.node.kind === 'file') return end.node.bytes
     if (end?.node.kind === 'directory') {
       if (end.path === path) return undefined
-      // opm passes over it; who unpacks the bundle elsewhere may not.
+      // opm skips it; other unpackers may not.
       throw refused(`${JSON.stringify(shown)} is a link to a directory`)
     }
     if (end?.node.kind === 'special') throw refused(`${JSON.stringify(shown)} is a device or a pipe`)
@@ -200,7 +201,7 @@ function* pathsBelow(directory: Directory, prefix: string): Generator<string> {
   }
 }
 
-/** Whether a path ends where nothing is, without any link on the way. */
+/** Whether a path is missing and has no link on the way. */
 function isMissing(root: Directory, path: string): boolean {
   let node: Placed | Directory | undefined = root
   for (const part of path.split('/')) {
@@ -210,10 +211,10 @@ function isMissing(root: Directory, path: string): boolean {
   return node === undefined
 }
 
-/** Where a link in a directory leads, from the root of the tree. Throws for one that means something else to others. */
+/** A link's target from the root of the tree. Throws if it is ambiguous. */
 function resolveLink(directory: readonly string[], name: string, target: string): readonly string[] {
   const link = JSON.stringify([...directory, name].join('/'))
-  // From the root of the image in a container, from that of the machine for opm.
+  // Relative to the image's root in a container, but to the machine's root for opm.
   if (target.startsWith('/'))
     throw refused(`the link ${link} leads nowhere for opm: its target begins with "/"`)
   const parts = [...directory]

@@ -1,6 +1,6 @@
-// How large a file of a bundle is once it is packed, which is what OLM v0 puts into a ConfigMap.
+// OLM v0 puts the gzipped file into a ConfigMap, so its size counts.
 import { gzipSync } from 'node:zlib'
 import { oncePer } from '../../findings/once.ts'
 
-/** Bytes after gzip. Validating a bundle and unpacking it both ask for it: it is packed once. */
+/** Bytes after gzip. Cached because validating and unpacking both need it. */
 export const packedSize = oncePer((bytes: Uint8Array) => gzipSync(bytes).length)

@@ -1,15 +1,15 @@
-// The records of a PAX extended header (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, the length counting itself. What Go
-// reads otherwise than others do, or not at all, is refused.
+// PAX extended header records (POSIX.1-2001, pax): `LENGTH KEY=VALUE\n`, the length counting itself. Rejects what Go
+// reads differently from others.
 import { latin1, refused, textOf } from './tar-header.ts'
 
-/** What a header says of the next entry. All else (owners, times, attributes) decides nothing here. */
+/** Other keys (owners, times, attributes) do not matter here. */
 export interface PaxRecords {
   readonly path?: string
   readonly linkpath?: string
   readonly size?: number
 }
 
-// More than anyone's: lengths of five digits are beyond the largest header that is read.
+// Digits of a length; five already exceed the largest header that is read.
 const longestLength = 6
 const wholeNumber = /^-?\d{1,18}$/
 const time = /^-?\d{1,18}(?:\.\d*)?$/
@@ -21,13 +21,13 @@ const numbers: ReadonlyMap<string, RegExp> = new Map([
   ['ctime', time],
 ])
 
-/** Of a header for one entry. Throws a RegistryError `unsupported`. */
+/** Throws a RegistryError `unsupported`. */
 export function readPaxRecords(bytes: Uint8Array): PaxRecords {
   const found: { path?: string; linkpath?: string; size?: number } = {}
   for (const [key, value] of records(bytes)) {
     if (key === 'path' || key === 'linkpath') {
       const text = textOf(value)
-      // To Go an empty one says nothing, to the standard it takes away what was said.
+      // Go ignores an empty value; in the standard it removes an earlier one.
       if (text === '') throw refused(`an extended header has an empty ${key}`)
       if (text.includes('\0')) throw refused(`an extended header has a NUL in its ${key}`)
       found[key] = text
@@ -40,8 +40,8 @@ export function readPaxRecords(bytes: Uint8Array): PaxRecords {
 }
 
 /**
- * Of a header for all entries to come. Go passes over what it says, others do not: it may say nothing (git writes the
- * commit's name as a comment).
+ * Rejects global headers with records other than comments (git writes the commit there): Go ignores them, others do
+ * not.
  */
 export function checkGlobalRecords(bytes: Uint8Array): void {
   for (const [key] of records(bytes))
@@ -49,7 +49,7 @@ export function checkGlobalRecords(bytes: Uint8Array): void {
       throw refused(`a global header says ${JSON.stringify(key.slice(0, 100))} of all entries`)
 }
 
-/** What ends Go's reading when it is wrong. */
+/** Rejects values that end Go's reading. */
 function checkValue(key: string, value: Uint8Array): void {
   const pattern = numbers.get(key)
   if (pattern !== undefined && value.length > 0 && !pattern.test(latin1(value)))

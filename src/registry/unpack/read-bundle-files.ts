@@ -1,5 +1,5 @@
-// What a bundle's files say: format, content as an `olm.bundle` blob would show it, and what is wrong. A function of
-// the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-process.ts.
+// Renders a bundle's files and finds their problems. Depends only on the image's digest and this code, so results can
+// be cached. Runs in unpack-process.ts.
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 import { suites } from '../../findings/suites.ts'
 import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
@@ -17,8 +17,8 @@ import { finding } from '../../findings/rule.ts'
 import { packedSize } from './packed-size.ts'
 
 /**
- * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
- * rendered or judged raises it, and old answers are never looked at again (test/registry/unpack/read-bundle-files.test.ts).
+ * Raise this when bundles are read, rendered or judged differently: it invalidates cached answers
+ * (test/registry/unpack/read-bundle-files.test.ts).
  */
 export const bundleReaderVersion = 11
 
@@ -27,15 +27,18 @@ export type BundleReading = Omit<
   'kind' | 'digest' | 'install'
 >
 
-/** What one pull tells: what is inside, and what would come of installing it. Remembered apart, for few ask for both. */
+/**
+ * The result of one pull: the content, and the outcome of installing it. Cached separately because few callers need
+ * both.
+ */
 export interface WholeReading extends BundleReading {
   readonly install: BundleFacts
 }
 
-// A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
-// So many of the rules that always count, and so many of the others.
+// An evaluation holds the readings of all its bundles; honest ones have a few kilobytes. Applies separately to the
+// rules that always count and to the others.
 const mostFindings = 100
-/** Characters of JSON, for the content and for the findings. */
+/** Characters of JSON, separately for content and findings. */
 const mostText = 512 * 1024
 const longestWords = 1000
 
@@ -52,7 +55,7 @@ export function readBundleFiles(
 function readingOf(files: BundleFiles): BundleReading {
   const { format, findings } = validateBundle(files, {
     packedSize,
-    // Which of them count is known only where the configuration is.
+    // The configuration decides later which suites count.
     suites,
   })
   const [optional, usual] = [true, false].map((wanted) =>
@@ -64,7 +67,7 @@ function readingOf(files: BundleFiles): BundleReading {
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
   if (format !== 'registry+v1' || !bundle) return reading
-  // Without the image's own name, which other images of the same content do not share.
+  // Omits the image's name, because images with the same content may differ in it.
   const { name, package: its, properties, relatedImages = [] } = renderBundle(bundle, '')
   const content = {
     name,
@@ -111,7 +114,7 @@ function withinText(facts: BundleFacts): BundleFacts {
   }
 }
 
-/** A finding that quotes megabytes of its author's text says the same in fewer words. */
+/** Shortens findings that quote megabytes of untrusted text. */
 function withinBounds(one: Finding): Finding {
   if (JSON.stringify(one).length <= mostText / mostFindings / 2) return one
   const { data: _, at, what, ...rest } = one
@@ -122,7 +125,7 @@ function withinBounds(one: Finding): Finding {
   }
 }
 
-/** Directories of charts among the paths of an image: `` for its root. Bundles of other formats have none. */
+/** Chart directories among an image's paths, with `` for its root. Only for the helm format. */
 export function chartDirectories(paths: Iterable<string>): readonly string[] {
   const found: string[] = []
   for (const path of paths) {

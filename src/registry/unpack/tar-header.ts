@@ -1,11 +1,11 @@
-// One header block of a tar archive, in the forms that Go's archive/tar knows: V7, USTAR and GNU. What Go could take for
-// another number, name or form is refused; never guesses.
+// Parses one tar header block (V7, USTAR, GNU). Rejects what Go's archive/tar could read as another number, name or
+// form.
 import { RegistryError } from '../registry-error.ts'
 
 export interface TarHeader {
   /** The type flag, one character. */
   readonly type: string
-  /** With its prefix. Bytes, because an extended header may stand in for what cannot be read. */
+  /** Includes the prefix. Bytes, because an extended header may replace an undecodable name. */
   readonly name: Uint8Array
   readonly link: Uint8Array
   readonly size: number
@@ -15,7 +15,7 @@ export const tarBlock = 512
 
 /** Throws a RegistryError `unsupported`. */
 export function readTarHeader(header: Uint8Array): TarHeader {
-  // Go takes a sum of signed bytes as well, which Sun's tar wrote, for names outside ASCII only.
+  // Go also accepts a signed checksum (Sun's tar), which differs only for names outside ASCII.
   if (octal(header.subarray(148, 156)) !== checkSums(header)[0]) throw refused('a header of it is damaged')
   const form = formOf(header)
   const fields = form === 'v7' ? commonFields : allFields
@@ -33,7 +33,7 @@ export function readTarHeader(header: Uint8Array): TarHeader {
   }
 }
 
-/** Whether some reader would take the block for a header: its sum is right, of signed or of unsigned bytes. */
+/** Whether some reader would take the block for a header: its signed or unsigned checksum matches. */
 export function isTarHeader(block: Uint8Array): boolean {
   if (block.length < tarBlock) return false
   const written = latin1(block.subarray(148, 156))
@@ -42,7 +42,7 @@ export function isTarHeader(block: Uint8Array): boolean {
   return /^[0-7]{1,8}$/.test(written) && checkSums(block).includes(Number.parseInt(written, 8))
 }
 
-/** Names of files are text here. Two names that are no UTF-8 could look the same, so such names are refused. */
+/** Rejects names that are not UTF-8, because two could decode to the same text. */
 export function textOf(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -66,17 +66,16 @@ export function refused(reason: string, cause?: unknown): RegistryError {
 
 const nothing = new Uint8Array(0)
 const slash = 0x2f
-// Without its other habit, of passing over a byte order mark.
+// Keeps the byte order mark.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Mode, user, group, time: numbers that decide nothing here, and that end Go's reading when they are none. */
+/** Mode, user, group and time do not matter here, but Go fails if they are not numbers. */
 const commonFields = [
   [100, 108],
   [108, 116],
   [116, 124],
   [136, 148],
 ] as const
-/** And those of a device. */
 const allFields = [...commonFields, [329, 337], [337, 345]] as const
 
 function formOf(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
@@ -87,7 +86,7 @@ function formOf(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
     return 'ustar'
   }
   if (magic === 'ustar  \0') {
-    // Go takes what are no times for a prefix, which its own writer once put there (golang.org/issue/12594).
+    // Go reads invalid times as a prefix, which its own writer once put there (golang.org/issue/12594).
     for (const start of [345, 357])
       if (header[start] !== 0 && number(header.subarray(start, start + 12)) === undefined)
         throw refused('a header of GNU’s form has a prefix')
@@ -101,7 +100,7 @@ function number(field: Uint8Array): number | undefined {
   return ((field[0] ?? 0) & 0x80) === 0 ? octal(field) : base256(field)
 }
 
-/** Spaces, digits, then spaces and NULs: where others stand among the digits, readers end at different places. */
+/** Spaces, digits, then spaces and NULs. Readers disagree on anything else. */
 function octal(field: Uint8Array): number | undefined {
   let at = 0
   let value = 0
@@ -114,7 +113,7 @@ function octal(field: Uint8Array): number | undefined {
   return value
 }
 
-/** GNU's form for numbers that have no place: two's complement, its first bit set. */
+/** GNU's form for large numbers: two's complement, first bit set. */
 function base256(field: Uint8Array): number | undefined {
   const inverse = ((field[0] ?? 0) & 0x40) === 0 ? 0 : 0xff
   let value = 0
@@ -124,7 +123,7 @@ function base256(field: Uint8Array): number | undefined {
   return inverse === 0 ? value : -value - 1
 }
 
-/** Of the header with its own field as spaces: unsigned, signed. */
+/** Unsigned and signed sums, with the checksum field as spaces. */
 function checkSums(header: Uint8Array): readonly [number, number] {
   let unsigned = 8 * 0x20
   let negative = 0

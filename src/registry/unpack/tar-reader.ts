@@ -1,6 +1,5 @@
-// Reads a tar archive from a stranger, piece by piece: USTAR, PAX and GNU long names. Gives entries with clean names and
-// bounded content, exactly those that Go's archive/tar gives; refuses whatever that one could read otherwise, or not at
-// all. Writes nothing anywhere.
+// Streams an untrusted tar archive (USTAR, PAX, GNU long names). Yields exactly the entries of Go's archive/tar, with
+// clean names and bounded content, and rejects anything ambiguous.
 import { checkGlobalRecords, readPaxRecords, type PaxRecords } from './pax-records.ts'
 import { readTarHeader, refused, tarBlock, textOf, untilNul, type TarHeader } from './tar-header.ts'
 
@@ -9,36 +8,36 @@ export type TarEntry =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
   | { readonly kind: 'hardlink'; readonly path: string; readonly target: string }
-  /** A file that `keep` did not want: it was there, its content is gone. */
+  /** A file whose content `keep` did not want. */
   | { readonly kind: 'dropped'; readonly path: string }
   /** A device or a pipe. */
   | { readonly kind: 'special'; readonly path: string }
-  /** A header for all entries to come, which says nothing; but who unpacks takes away what has its name. */
+  /** A global header. Unpacking removes an existing file with its name. */
   | { readonly kind: 'global'; readonly path: string }
 
 export interface TarLimits {
-  /** Entries in one archive, headers of any kind counted. */
+  /** Entries in one archive, including all headers. */
   readonly entries: number
-  /** Bytes of one file that is kept. */
+  /** Bytes of one kept file. */
   readonly file: number
-  /** Bytes of a PAX header or a GNU long name. */
+  /** Bytes of a PAX header or GNU long name. */
   readonly extension: number
 }
 
 export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1024, extension: 65_536 }
 
-// Linux's own bounds. Longer ones cannot be made on any disk, and cost much to take apart.
+// Linux's own limits. Longer paths cannot exist on disk and are expensive to split.
 const longestPath = 4096
 const longestPart = 255
 
 export interface TarReader {
-  /** Takes the next piece. Throws a RegistryError `unsupported` at the first thing that is refused. */
+  /** Throws a RegistryError `unsupported` at the first violation. */
   push(piece: Uint8Array): void
   /** Says that there is no more. Throws when the archive ends in the middle of something. */
   end(): void
 }
 
-/** `keep` says whether a file's content is wanted, before it is read. `onEntry` gets each entry in order. */
+/** `keep` decides before a file's content is read. `onEntry` gets each entry in order. */
 export function tarReader(
   onEntry: (entry: TarEntry) => void,
   keep: (path: string, size: number) => boolean,
@@ -48,11 +47,10 @@ export function tarReader(
   let entries = 0
   let ended = false
   let sawZeroBlock = false
-  // What the data that comes now belongs to, and how much of it and of its padding is still to come.
+  // The consumer of the current data, and the bytes and padding left.
   let sink: { readonly pieces: Uint8Array[] | undefined; finish: (bytes: Uint8Array) => void } | undefined
   let dataLeft = 0
   let paddingLeft = 0
-  // What was said of the entry to come, by a PAX header or by GNU's.
   let pax: PaxRecords | undefined
   let longName: string | undefined
   let longLink: string | undefined
@@ -100,7 +98,7 @@ export function tarReader(
       sawZeroBlock = true
       return
     }
-    // Some readers end at one empty block, some go on, Go gives up.
+    // After one empty block some readers end, some go on, and Go fails.
     if (sawZeroBlock) throw refused('it goes on after an empty block')
     entries += 1
     if (entries > limits.entries) throw refused(`it has more than ${limits.entries} entries`)
@@ -115,7 +113,7 @@ export function tarReader(
 
   function readExtension({ type, name, size }: TarHeader): void {
     if (size > limits.extension) throw refused(`an extended header is larger than ${limits.extension} bytes`)
-    // Readers differ in which of several counts, in which order, and what a global one does between them.
+    // Readers disagree on which duplicate counts, and on a global header in between.
     const isSecond =
       type === 'L' ? longName !== undefined : type === 'K' ? longLink !== undefined : isExtended()
     if (isSecond || pax !== undefined) throw refused('an entry has several extended headers')
@@ -131,13 +129,13 @@ export function tarReader(
   }
 
   function readEntry({ type, name, link, size }: TarHeader): void {
-    // Sizes that a header has room for are there: what a record adds to them is for another reader.
+    // A PAX size may only repeat the header's size, because readers disagree otherwise.
     if ((pax?.size ?? size) !== size) throw refused('an entry has two sizes')
     const written = pax?.path ?? longName ?? textOf(name)
     const target = () => pax?.linkpath ?? longLink ?? textOf(link)
     const path = cleanPath(written)
     const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
-    // Go takes them for files without the slash, others for directories.
+    // Go reads these as files without the slash, others as directories.
     if (type === '0' && written.endsWith('/'))
       throw refused(`the file ${shown(written)} is called a directory`)
     if (isFile) readFile(path, size)
@@ -145,7 +143,7 @@ export function tarReader(
     pax = longName = longLink = undefined
   }
 
-  /** What has no content. Where a size is written all the same, some readers go on behind so many bytes, Go does not. */
+  /** Entries without content. If they have a size, some readers skip that many bytes, Go does not. */
   function readBodiless(type: string, path: string, size: number, target: () => string): void {
     if (type === 'S') throw refused('it has sparse files')
     const kind = bodiless[type]
@@ -191,16 +189,15 @@ const bodiless: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'di
   '4': 'special',
   '5': 'directory',
   '6': 'special',
-  // Older than the type for directories: a name that ends in a slash.
+  // V7 has no type for directories: the name ends in a slash.
   '\0': 'directory',
 }
 
-/** Archives are filled up with zeros; an archive behind the archive is for another reader. */
+/** Rejects anything but zeros after the archive, because some readers would continue. */
 function checkRest(bytes: Uint8Array): void {
   if (bytes.some((byte) => byte !== 0)) throw refused('it goes on after its end')
 }
 
-/** Of a GNU header: it ends with a NUL. */
 function longText(bytes: Uint8Array): string {
   const text = untilNul(bytes)
   if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
@@ -215,7 +212,7 @@ function linkTarget(path: string, target: string): string {
   return target
 }
 
-/** A path without `./`, leading `/` and double slashes; empty for the root. Throws for one that leads elsewhere. */
+/** Removes `./`, leading `/` and double slashes; empty for the root. Throws if the path leaves the root. */
 function cleanPath(name: string): string {
   if (name.length > longestPath) throw refused(`a name is longer than ${longestPath} characters`)
   if (name.includes('\0')) throw refused('a name has a NUL in it')
@@ -223,7 +220,7 @@ function cleanPath(name: string): string {
     throw refused(`${shown(name)} is a name of another system`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) throw refused(`${shown(name)} leads out of the archive`)
-  // Characters outside ASCII have up to three bytes.
+  // Characters outside ASCII have up to three bytes in UTF-8.
   if (parts.some((part) => part.length > longestPart / 3 && Buffer.byteLength(part) > longestPart))
     throw refused(`a name has a part of more than ${longestPart} bytes`)
   return parts.join('/')

@@ -1,5 +1,5 @@
-// Compressed layers to the files of a few directories, in memory, within budgets of bytes and entries. Every layer
-// is read to its end, so that its diff id covers all of it. Meant to run in a process of its own: see unpack-process.ts.
+// Unpacks layers into memory within byte and entry limits. Reads every layer to its end to verify its diff id. Runs in
+// unpack-process.ts.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
@@ -21,14 +21,14 @@ export interface UnpackLimits extends TarLimits {
   readonly image: number
   /** Bytes of files that are kept. */
   readonly kept: number
-  /** Uncompressed to compressed, looked at once `ratioFrom` bytes have come out. */
+  /** Uncompressed to compressed, checked after `ratioFrom` uncompressed bytes. */
   readonly ratio: number
   readonly ratioFrom: number
 }
 
 const mebibyte = 1024 * 1024
 
-// What zstd itself uses at most (level 22); more is made on purpose, and reserved by whoever unpacks it.
+// The most that zstd uses (level 22); the decoder reserves this much memory.
 const largestZstdWindow = 128 * mebibyte
 
 export const defaultUnpackLimits: UnpackLimits = {
@@ -41,21 +41,21 @@ export const defaultUnpackLimits: UnpackLimits = {
 }
 
 /**
- * The regular files below `directories`, path to bytes, as all layers together leave them.
- * Rejects with a RegistryError: `unsupported` for an archive that is refused, `digest-mismatch` for a wrong diff id.
+ * The regular files below `directories`, path to bytes, after all layers. Rejects with a RegistryError: `unsupported`
+ * for a rejected archive, `digest-mismatch` for a wrong diff id.
  */
 export async function unpackLayers(
   layers: readonly PackedLayer[],
   directories: readonly string[],
   limits: UnpackLimits = defaultUnpackLimits,
-  /** More directories, chosen once all paths are known; what did not fit into the budget is missing there. */
+  /** Further directories, chosen when all paths are known; files over the budget are missing. */
   furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = layeredFiles()
   let imageBytes = 0
   let keptBytes = 0
   const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
-  // Files elsewhere are kept while there is room, because a link may lead to them.
+  // Keeps other files while there is room, because a link may lead to them.
   const keep = (path: string, size: number) => {
     const fits = keptBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
     if (!fits && isWanted(path)) throw refused(`its files are larger than ${limits.kept} bytes`)
@@ -104,13 +104,13 @@ async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-// By what the bytes are: media types of layers are often wrong, opm goes by the bytes too, and the digests say nothing
-// about them. What is an archive with and without unpacking is refused: some readers do go by the media type.
+// Decides by the bytes as opm does, because layer media types are often wrong. Rejects bytes that are an archive both
+// packed and unpacked, because some readers go by media type.
 function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
   const begins = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
   if (begins(0x42, 0x5a, 0x68) || begins(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
     throw refused('it is compressed with bzip2 or xz, which only some readers know')
-  // containerd sees zstd there, containers/image (and so opm) sees none.
+  // containerd reads this as zstd; containers/image (and so opm) does not.
   if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
     throw refused('it begins with a part that only some readers skip')
   const found = begins(0x1f, 0x8b) ? 'gzip' : begins(0x28, 0xb5, 0x2f, 0xfd) ? 'zstd' : 'none'
@@ -122,15 +122,15 @@ function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
   yield* through(gunzip, bytes)
-  // Zeros behind the last member end its reading without a word, whatever follows them.
+  // Zeros after the last member silently end gunzip's reading, whatever follows.
   if (gunzip.bytesWritten !== bytes.length)
     throw refused('its compression is damaged (it goes on after its end)')
 }
 
 /**
- * One frame: with its checksum, which is compared. Its last byte comes alone: zstd reads a small frame that it has whole at one
- * go, and does not look then whether a block is larger than its window allows, which Go's decoder refuses. Nor does it hold a
- * frame that ends with an empty block to the size that it tells: that is done here.
+ * Verifies the checksum. The last byte comes separately: zstd decodes a small whole frame at once and then skips the
+ * check of block sizes against the window, which Go's decoder makes. zstd does not check the declared size of a frame
+ * that ends with an empty block either, so this function does.
  */
 async function* unzstd(bytes: Uint8Array, { start, end, content }: ZstdFrame): AsyncGenerator<Uint8Array> {
   const frame = bytes.subarray(start, end)
@@ -159,7 +159,7 @@ async function* through(
   }
 }
 
-// Small pieces in, so that a budget is exceeded by little.
+// Small pieces, so that a budget is exceeded by little.
 function* slices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

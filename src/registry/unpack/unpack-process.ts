@@ -1,4 +1,4 @@
-// The process in which archives of strangers are unpacked and read: what they use up is taken from it, not from ours.
+// Unpacks untrusted archives in a separate process, so that they cannot exhaust ours.
 import { answerOrders } from '../../workers/answer-orders.ts'
 import type { WholeReading } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
@@ -8,7 +8,7 @@ export interface UnpackOrder {
   readonly layers: readonly PackedLayer[]
   readonly directories: readonly string[]
   readonly limits: UnpackLimits
-  /** The image's labels, where what a bundle's files say is wanted instead of the files. */
+  /** The image's labels, if findings are wanted instead of files. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
@@ -20,7 +20,7 @@ export type UnpackResult =
 async function work({ layers, directories, limits, labels }: UnpackOrder): Promise<UnpackResult> {
   try {
     if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
-    // The readers of bundles are loaded only where one is read.
+    // Loads the bundle readers only if needed.
     const { chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
     const files = await unpackLayers(layers, directories, limits, chartDirectories)
     return { reading: readBundleFiles(files, labels) }

@@ -1,5 +1,5 @@
-// The processes in which archives are unpacked. One that reads bundles goes on to the next one, because starting it costs
-// more than most bundles do; where nothing is read, each archive has its own.
+// Reuses a process that reads bundles, because starting one costs more than most bundles. Unpacking alone gets a fresh
+// process per archive.
 import { extname } from 'node:path'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
@@ -8,13 +8,13 @@ import type { UnpackOrder, UnpackResult } from './unpack-process.ts'
 
 const script = new URL(`./unpack-process${extname(import.meta.url)}`, import.meta.url)
 
-// Files lie outside the heap and have their own budget; what is read lies in it, many times as large. Those who pull
-// have few at once; each that waits has its layers in memory.
+// Files are outside the heap, with a budget; parsed content is inside it, many times as large. Callers limit
+// concurrency, because each waiting order holds its layers in memory.
 const common = { script, processes: 4, mostWaiting: 100, longestRest: 10_000 }
 const unpackers = openWorkerPool<UnpackOrder, UnpackResult>({ ...common, heap: 128, mostOrders: 1 })
 const readers = openWorkerPool<UnpackOrder, UnpackResult>({ ...common, heap: 512, mostOrders: 50 })
 
-/** Rejects with a RegistryError for archives that are refused, take too long, or too much memory. */
+/** Rejects with a RegistryError for archives that are rejected, take too long or need too much memory. */
 export async function inUnpackProcess(
   order: UnpackOrder,
   milliseconds: number,
@@ -34,14 +34,14 @@ function asRegistryError(cause: WorkerFault, milliseconds: number): Error {
       return new RegistryError('unsupported', 'the image is refused: unpacking it takes too much memory', {
         cause,
       })
-    // Time says as much about this machine as about the archive: it is nobody's fault, and tried again.
+    // A timeout may be this machine's fault, so it is retryable.
     case 'too-slow':
       return new RegistryError(
         'timeout',
         `unpacking the image takes longer than ${milliseconds} milliseconds`,
         { cause },
       )
-    // So is the rest: what ends a process from outside says nothing of the archive.
+    // An external kill says nothing about the archive.
     case 'ended':
     case 'not-started':
     case 'displaced':

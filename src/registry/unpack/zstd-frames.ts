@@ -1,29 +1,28 @@
-// The frames of a zstd stream (RFC 8878, section 3.1), told apart before anything is decompressed: Node's decoder ends after
-// the first one without a word, and reserves the window that a frame asks for, up to 2 GiB, outside the heap that a process's
-// limit holds. What decoders could take for different things is refused.
+// Splits a zstd stream into frames (RFC 8878, section 3.1) before decompression: Node's decoder silently stops after
+// the first frame and reserves its window (up to 2 GiB) outside the heap limit. Rejects ambiguous streams.
 import { refused } from './tar-header.ts'
 
 export interface ZstdFrame {
   readonly start: number
   readonly end: number
-  /** Bytes that a decoder reserves for it. */
+  /** Bytes that a decoder reserves. */
   readonly window: number
-  /** Bytes that it says it unpacks to, where it says so. */
+  /** Bytes after decompression, if declared. */
   readonly content: number | undefined
 }
 
 const magic = 0xfd2fb528
-/** A frame for each chunk of 64 KB is what lazy pullers want: a layer of some gigabytes. Each costs a decoder of its own. */
+/** Lazy pullers write a frame per 64 KB, so this allows layers of some gigabytes. Each frame costs a decoder. */
 const mostFrames = 50_000
 
-/** Frames with content, in their order. Throws a RegistryError where the bytes are anything but whole frames. */
+/** Frames with content, in order. Throws a RegistryError unless the bytes are whole frames. */
 export function zstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const frames: ZstdFrame[] = []
   for (let at = 0; at < bytes.length;) {
     if (at + 8 > bytes.length) throw damaged('it goes on after its end')
     const first = view.getUint32(at, true)
-    // Skippable frames say their size; it is not part of it.
+    // A skippable frame's size does not include its header.
     if (first >>> 4 === 0x184d2a5) {
       at += 8 + view.getUint32(at + 4, true)
       if (at > bytes.length) throw damaged('a part is cut off')
@@ -39,14 +38,14 @@ export function zstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
 
 function readFrame(view: DataView, start: number): ZstdFrame {
   const flags = view.getUint8(start + 4)
-  // Reserved, and unused: some decoders refuse what others pass over.
+  // Reserved and unused: some decoders reject these bits, others ignore them.
   if ((flags & 0x18) !== 0) throw refused('it has a bit of zstd that is not used')
   const isSingle = (flags & 0x20) !== 0
   let at = start + 5
   let window = 0
   if (!isSingle) {
     const descriptor = view.getUint8(at)
-    // Not by shifting: exponents go up to 41, and 1 << 41 is 512.
+    // No shift: exponents go up to 41, and 1 << 41 is 512.
     const base = 2 ** (10 + (descriptor >> 3))
     window = base + (base / 8) * (descriptor & 7)
     at += 1
@@ -58,14 +57,14 @@ function readFrame(view: DataView, start: number): ZstdFrame {
     if (view.getUint8(at + index) !== 0) throw refused('it wants a dictionary')
   at += dictionaryBytes
   const content = sizeBytes === 0 ? undefined : contentSize(view, at, sizeBytes)
-  // A frame in one segment has no window of its own: all of its content is.
+  // The window of a single-segment frame is its content.
   if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
     if (at + 3 > view.byteLength) throw damaged('a part is cut off')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
-    // A run of one byte (type 1) has that byte, however long it is.
+    // A run (type 1) stores one byte regardless of its length.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)

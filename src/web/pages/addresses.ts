@@ -1,4 +1,4 @@
-// The addresses of the pages, in one place: whoever links asks here, and so does whoever reads an address.
+// Builds and reads the addresses of all pages.
 import type { RepositoryName } from '../../change/snapshot.ts'
 
 const part = (text: string): string =>
@@ -36,7 +36,6 @@ export const signInAddress = (to: string): string => `/sign-in?to=${part(to)}`
 
 export type Form = 'html' | 'json' | 'atom' | 'svg' | 'css'
 
-/** What an address asks for. */
 export type Asked =
   | { readonly page: 'home' | 'overview' | 'merged' | 'rules' | 'style' }
   | { readonly page: 'sign-in' | 'signed-in' }
@@ -58,17 +57,17 @@ export type Asked =
 
 export interface Address {
   readonly asked: Asked
-  /** As the address says it; undefined: whatever the browser would rather have. */
+  /** From the address; undefined if the browser's preference decides. */
   readonly form?: Form
 }
 
-/** Whether a path is spelled as links to it are: each page has few such paths, but any number of others. */
+/** Returns whether a path is spelled as in links, which bounds the number of distinct paths per page. */
 export const isCanonical = (path: string): boolean =>
   path.split('/').every((segment) => segment === part(decoded(segment) ?? ''))
 
 /**
- * The target of a request line, on a host that means nothing. Undefined where it is no path: what begins with a scheme or two
- * slashes names a host, and a backslash would be read as a slash.
+ * Parses a request target on a meaningless host. Returns undefined if it is not a path: a scheme or two slashes would
+ * name a host, and a backslash would count as a slash.
  */
 export function readTarget(target = ''): URL | undefined {
   const base = 'http://localhost'
@@ -79,11 +78,11 @@ export function readTarget(target = ''): URL | undefined {
 
 const named = /^(?!\.{1,2}$)[\w.-]{1,100}$/
 
-/** What a path asks for; undefined where it is none of ours. */
+/** Returns undefined if the path is not one of our pages. */
 export function readAddress(path: string): Address | undefined {
   if (path.length > 2000 || !path.startsWith('/') || path.includes('//')) return undefined
   const ending = /\.(?<form>json|atom)$/.exec(path)?.groups?.['form'] as 'json' | 'atom' | undefined
-  // A repository may be called `x.json`: the whole path is looked at first, and endings then.
+  // A repository may be called `x.json`, so the whole path is tried before the ending.
   const whole = readSegments(path)
   if (whole !== undefined && !(ending !== undefined && hasEnding(whole)))
     return { asked: whole, ...fixedForm(whole) }
@@ -96,7 +95,7 @@ export function readAddress(path: string): Address | undefined {
   return { asked: shorter, form: ending }
 }
 
-/** Pages whose last part is a name of others: there `.json` asks for JSON. Elsewhere it is part of no address. */
+/** Only on pages whose last part is an external name does `.json` ask for JSON. */
 function hasEnding({ page }: Asked): boolean {
   return ['repository', 'catalog', 'package', 'rule'].includes(page)
 }
@@ -175,7 +174,7 @@ function repositoryOf(owner: string, name: string): RepositoryName | undefined {
   return named.test(owner) && named.test(name) ? { owner, name } : undefined
 }
 
-/** Undefined also where there are control characters: no name has any, and Postgres takes no NUL. */
+/** Returns undefined for control characters too: no name has any, and Postgres rejects NUL. */
 function decoded(segment: string): string | undefined {
   try {
     const text = decodeURIComponent(segment)

@@ -1,4 +1,4 @@
-// `/badge/O/R.svg`: one line on a repository, for its README. Stands alone; no text of others is in it.
+// `/badge/O/R.svg`: a status line for a repository's README. Contains no external text.
 import { markup, render } from '../html.ts'
 
 export interface BadgeModel {

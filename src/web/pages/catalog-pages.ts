@@ -1,5 +1,4 @@
-// `/r/O/R/catalog...`: the catalogs of a repository, the packages of one, and all of one package: versions, channels, owners,
-// upgrade graph, images and when they were last seen, deprecations, and what can be installed where.
+// `/r/O/R/catalog...`: a repository's catalogs, their packages, and the details of one package.
 import type {
   PackageSummary,
   RecordedBundle,
@@ -35,10 +34,9 @@ export interface PackageModel {
     readonly bundles: readonly string[]
     readonly digest?: string
     readonly seenAt?: number
-    /** Why it counts as missing. */
     readonly missing?: string
   }[]
-  /** When all images were last looked for. */
+  /** When the last scan of all images ended. */
   readonly scannedAt?: number
 }
 
@@ -166,7 +164,7 @@ function notes({ deprecated, isStranded }: RecordedBundle): Html {
   return markup`${deprecated !== undefined && markup`<span class="unsure">deprecated:</span> ${deprecated} `}${isStranded === true && markup`<span class="bad">stranded:</span> no upgrade leads from here to a head`}`
 }
 
-/** Of each channel's head: what its own metadata says about where it installs. */
+/** What the metadata of each channel's head says about where it installs. */
 function installs(its: PackageModel['package']): Html {
   const bundles = new Map(its.bundles.map((bundle) => [bundle.name, bundle]))
   return table(

@@ -1,4 +1,4 @@
-// What every status page has in common: its frame, the way to it, who is signed in, and one style sheet of its own. No script.
+// The frame and style sheet of every status page. No scripts.
 import { createHash } from 'node:crypto'
 import { markup, nothing, render, type Html } from '../html.ts'
 import { homeAddress, signInAddress } from './addresses.ts'
@@ -13,16 +13,15 @@ export interface StatusPage {
   readonly title: string
   readonly crumbs: readonly Crumb[]
   readonly body: Html
-  /** Whether the same is there as JSON. */
+  /** Whether the page is also available as JSON. */
   readonly hasJson?: boolean
   readonly feed?: string
 }
 
 export interface Setting {
-  /** The path of this page, as it was asked for. */
   readonly path: string
   readonly now: number
-  /** Who looks. Absent: a stranger. */
+  /** Absent if not signed in. */
   readonly login?: string | undefined
   readonly canSignIn: boolean
 }
@@ -51,7 +50,7 @@ figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);bor
 @media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}}
 @media print{header form,footer{display:none}}`
 
-/** The style sheet, and its version, which the address in pages names. */
+/** The style sheet and its version, which is part of its address. */
 export const styleSheet = style
 export const styleVersion = createHash('sha256').update(style).digest('hex').slice(0, 12)
 const styleAddress = `/pages.css?v=${styleVersion}`
@@ -83,7 +82,7 @@ function signedIn({ login, canSignIn, path }: Setting): Html {
   return canSignIn ? markup`<a href="${signInAddress(path)}">Sign in with GitHub</a>` : nothing
 }
 
-/** A table with headings for screen readers; a sentence where there is nothing to show. Wide ones scroll by themselves. */
+/** A table with headings for screen readers, or a sentence if it is empty. Wide tables scroll separately. */
 export function table(
   {
     label,
@@ -91,7 +90,7 @@ export function table(
     empty,
   }: {
     readonly label: string
-    /** Beginning with `#`: numbers. */
+    /** A leading `#` marks a number column. */
     readonly columns: readonly string[]
     readonly empty: string
   },

@@ -1,4 +1,4 @@
-// `/`: the repositories that whoever looks may read, and how each stands.
+// `/`: the repositories that the visitor may read, with their status.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { VerdictKind } from '../../gate/verdict.ts'
 import { markup, nothing } from '../html.ts'

@@ -1,8 +1,8 @@
-// As much Markdown as docs/rules is written in: headings, paragraphs, lists, tables, code, emphasis, links. For our own pages
-// alone; whatever else a line holds is shown as text.
+// Renders the Markdown subset of docs/rules: headings, paragraphs, lists, tables, code, emphasis, links. Only for our
+// own pages; other syntax appears as text.
 import { markup, preformatted, type Html } from '../html.ts'
 
-/** `home`: where links to other rules' pages (`two-heads.md`) lead. */
+/** `home`: base address for links to other rules (`two-heads.md`). */
 export function renderMarkdown(text: string, home: string): Html {
   const lines = text.replace(/^<!--.*-->$/gm, '').split('\n')
   const blocks: Html[] = []
@@ -94,7 +94,7 @@ const mark =
   /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
 
-/** A line of Markdown that messages/ made, as it is read: without its marks, code as code. No link and no markup comes of it. */
+/** Renders a line of Markdown from messages/ without its marks, and without links or other markup. */
 export function plainLine(line: string): Html {
   const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
   const parts: Html[] = []

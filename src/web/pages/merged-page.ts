@@ -1,4 +1,4 @@
-// `/merged`: what the bot merged, the newest first, and the same as an Atom feed.
+// `/merged`: what the bot merged, newest first, also as an Atom feed.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { isoTime } from '../../findings/iso-time.ts'
 import { markup, render } from '../html.ts'
@@ -7,7 +7,6 @@ import { table, type Setting, type StatusPage } from './frame.ts'
 import { short, time } from './words.ts'
 
 export interface MergedModel {
-  /** Absent: all repositories. */
   readonly repository?: RepositoryName
   readonly pulls: readonly {
     readonly repository: RepositoryName
@@ -18,7 +17,6 @@ export interface MergedModel {
     readonly commit: string
     readonly mergedAt: number
   }[]
-  /** Where older ones begin. */
   readonly before?: number
 }
 
@@ -65,7 +63,7 @@ export function mergedPage({ repository, pulls, before }: MergedModel, { now }: 
 const titleOf = ({ title, pull }: { readonly title: string; readonly pull: number }): string =>
   title === '' ? `Pull request ${pull}` : title
 
-/** RFC 4287. Ids stay the same as long as `publicUrl` does: where people reach the bot. Without one they are GitHub's. */
+/** RFC 4287. Ids are stable while `publicUrl` stays the same; without one they are GitHub's addresses. */
 export function mergedFeed(
   { repository, pulls }: MergedModel,
   { publicUrl, webUrl }: { readonly publicUrl: string | undefined; readonly webUrl: string },

@@ -1,4 +1,3 @@
-// Pages that say that there is nothing to show, and what to do about it.
 import { markup } from '../html.ts'
 import { signInAddress } from './addresses.ts'
 import type { Setting, StatusPage } from './frame.ts'
@@ -17,7 +16,7 @@ export const noticeStatus: Readonly<Record<Notice, number>> = {
   'signed-out': 200,
 }
 
-/** Says the same of what does not exist and of what this person may not see. */
+/** Shows the same page for missing and forbidden content, so that it reveals neither. */
 export function noticePage(notice: Notice, { path, login, canSignIn }: Setting, more = ''): StatusPage {
   const signIn = markup`<p><a href="${signInAddress(path)}">Sign in with GitHub</a></p>`
   switch (notice) {

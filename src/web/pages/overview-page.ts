@@ -1,5 +1,4 @@
-// `/overview` and `/r/O/R/overview`: what is not well although nothing is open: missing images, stranded versions, and which
-// rules warn whom, week by week.
+// `/overview` and `/r/O/R/overview`: problems without an open pull request, and weekly rule warnings.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
 import { markup } from '../html.ts'
@@ -30,7 +29,7 @@ export interface RepositoryOverviewModel {
     readonly package: string
     readonly bundles: readonly string[]
   }[]
-  /** Of the last weeks, the newest first. */
+  /** Newest first. */
   readonly weeks: readonly { readonly from: string }[]
   readonly rules: readonly {
     readonly rule: string

@@ -1,5 +1,4 @@
-// `/r/O/R/pull/N`: the whole life of one pull request. Of a merged one it answers first why it was merged: which verdict,
-// on which facts, how old they were, who approved, what was audited, and what became of its images.
+// `/r/O/R/pull/N`: the history of one pull request. For a merged one, first explains why it was merged.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Severity } from '../../findings/finding.ts'
 import type { ShownApproval, ShownReason, VerdictChange } from '../../ports/page-records.ts'
@@ -25,9 +24,8 @@ export interface MergeAccount {
   readonly head: string
   readonly begunAt: number
   readonly mergedAt: number
-  /** The verdict with which it was merged. Absent: it is too old, and not kept any more. */
+  /** The verdict of the merge. Absent if it has expired. */
   readonly verdict?: Pick<VerdictChange, 'checks' | 'reasons' | 'config'> & {
-    /** When the facts were read. */
     readonly decidedAt: number
   }
   readonly approvals: readonly ShownApproval[]
@@ -55,7 +53,7 @@ export interface PullModel {
   readonly checks: readonly string[]
   readonly approvals: readonly ShownApproval[]
   readonly findings: readonly ShownFinding[]
-  /** What the change does, a line of Markdown each. */
+  /** One line of Markdown each. */
   readonly changeLines: readonly string[]
   readonly commands: readonly {
     readonly login: string
@@ -67,7 +65,7 @@ export interface PullModel {
   /** Newest first. */
   readonly history: readonly VerdictChange[]
   readonly waitsUntil?: { readonly at: number; readonly reason: string }
-  /** Until then it is not looked at, because GitHub's limit is reached. */
+  /** Paused until then because GitHub's rate limit is reached. */
   readonly limitedUntil?: number
 }
 

@@ -1,4 +1,4 @@
-// `/r/O/R`: every open pull request, how it stands, since when and for whom it waits; what is being merged; what is stopped.
+// `/r/O/R`: open pull requests with their status, running merges and active stops.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { StopKind } from '../../gate/landing-stop.ts'
 import type { ShownReason } from '../../ports/page-records.ts'
@@ -24,9 +24,7 @@ export interface QueuedPull {
   readonly openedAt: number
   readonly lookedAt: number
   readonly reasons: readonly ShownReason[]
-  /** Whose turn it is. */
   readonly who: readonly string[]
-  /** The pull request that is merged before it. */
   readonly behind?: number
 }
 
@@ -38,27 +36,23 @@ export interface ShownStop {
   readonly reason: string
   readonly pull?: number
   readonly tryAgainAt?: number
-  /** The comment that ends it. */
   readonly command: string
 }
 
 export interface LimitedWork {
   readonly kind: 'train' | 'pull' | 'sweep' | 'scan'
-  /** Those in the list that wait for a look; others may be that nobody has looked at yet. */
+  /** Listed pull requests that wait; more may exist that the bot has not seen yet. */
   readonly pulls?: number
-  /** When all of it goes on. */
   readonly until: number
 }
 
 export interface QueueModel {
   readonly repository: RepositoryName
   readonly isPublic: boolean
-  /** GitHub's page of it. */
   readonly url: string
   readonly pulls: readonly QueuedPull[]
-  /** What waits for GitHub's limit. */
+  /** Work that waits for GitHub's rate limit. */
   readonly limited: readonly LimitedWork[]
-  /** Whether there are more. */
   readonly isCut: boolean
   readonly merging: readonly {
     readonly pull: number
@@ -77,7 +71,7 @@ export interface QueueModel {
   }[]
 }
 
-/** `resumeWord`: of who may end a stop here, what their form sends along. */
+/** `resumeWord`: the token that the resume form sends for a visitor who may end a stop. */
 export function queuePage(model: QueueModel, setting: Setting, resumeWord?: string): StatusPage {
   const { repository, pulls, merging, stops, events, isCut } = model
   const { now } = setting

@@ -1,4 +1,3 @@
-// `/rules` and `/rules/ID`: every rule, and the page of one, as docs/rules has it.
 import type { AnyRule } from '../../findings/rule.ts'
 import { markup, nothing } from '../html.ts'
 import { renderMarkdown } from './markdown.ts'
@@ -10,7 +9,7 @@ export interface RulesModel {
 }
 
 export interface RuleModel extends Pick<AnyRule, 'id' | 'check' | 'severity' | 'title' | 'since'> {
-  /** Markdown of ours. Absent: it was not brought along. */
+  /** Our own Markdown. Absent if it is not installed. */
   readonly page?: string
 }
 
@@ -47,7 +46,7 @@ export function rulePage({ id, check, severity, title, since, page }: RuleModel)
   }
 }
 
-/** The heading, the sentence and the table are above it already. */
+/** The page already shows the heading, the sentence and the table. */
 function withoutBox(page: string): string {
   const at = page.indexOf('\n## ')
   return at < 0 ? page : page.slice(at + 1)

@@ -1,4 +1,3 @@
-// Times, states and names as every page shows them.
 import type { VerdictKind } from '../../gate/verdict.ts'
 import { isoTime } from '../../findings/iso-time.ts'
 import { markup, type Html } from '../html.ts'
@@ -28,18 +27,17 @@ function ago(at: number, now: number): string {
   return at > now + 60_000 ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
 }
 
-/** Both: how long ago, and when. */
 export function time(at: number, now: number): Html {
   return markup`<time datetime="${isoTime(at)}"><span class="when">${ago(at, now)}</span> <span class="clock">${clockTime(at)}</span></time>`
 }
 
-/** When something goes on: what is almost there is not said to the second. */
+/** Times close to now are not shown to the second. */
 export const due = (at: number, now: number): Html | string =>
   at > now + 60_000 ? time(at, now) : 'in a moment'
 
 interface StateWords {
   readonly word: string
-  /** Never told by colour alone. */
+  /** Shown with the color, for people who cannot distinguish colors. */
   readonly sign: string
   readonly tone: 'good' | 'calm' | 'bad' | 'unsure'
 }
@@ -72,7 +70,7 @@ function wordsOf(shown: ShownState): StateWords {
   return shown in others ? others[shown as keyof typeof others] : verdicts[shown as VerdictKind]
 }
 
-/** Made once: to make one for each number takes longer than a page. */
+/** Shared, because creating one per number takes longer than rendering a page. */
 const numbers = new Intl.NumberFormat('en')
 
 export const count = (number: number, one: string, more = `${one}s`): string =>
@@ -82,7 +80,6 @@ export function short(commit: string): string {
   return commit.slice(0, 12)
 }
 
-/** A sentence of a clause. */
 export function sentence(clause: string): string {
   const text = clause.trim()
   if (text === '') return ''

@@ -1,5 +1,5 @@
-// What comes after the App was created: where it is installed, how pull requests get onto each branch there, and the rulesets
-// to import. The running bot shows it, to whoever has the word of the setup, for as long as a setup takes.
+// The page after App creation: installations, branch delivery and rulesets to import. The running bot shows it to
+// holders of the setup word for a limited time.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { LandingPlan } from '../../gate/landing-method.ts'
@@ -14,32 +14,31 @@ export interface InstalledBranch {
   readonly branch: string
   readonly plan: LandingPlan
   readonly rulesets: Readonly<Record<'a' | 'b', RecommendedRuleset>>
-  /** What is wrong with the configuration on the branch, a sentence each. */
+  /** One sentence each. */
   readonly configProblems: readonly string[]
 }
 
 export interface Installed {
   readonly branches: readonly InstalledBranch[]
-  /** Repositories that are not told one by one: there are too many. */
+  /** The number of repositories that are not listed, because there are too many. */
   readonly more: number
 }
 
 export interface InstalledPageOptions {
   readonly word: string
-  /** The App's own page on GitHub. */
   readonly appUrl: string
   readonly gitUrl: string
-  /** Milliseconds since 1970 after which the word does not let in any more. */
+  /** When the word expires, in milliseconds since 1970. */
   readonly until: number
   readonly now: () => number
-  /** Asks GitHub. Rejects when it does not say. */
+  /** Asks GitHub. Rejects if GitHub does not answer. */
   readonly describe: () => Promise<Installed>
 }
 
-/** Milliseconds between two questions to GitHub, however many browsers look. */
+/** Milliseconds between requests to GitHub, regardless of the number of visitors. */
 const askedAgain = 8_000
 
-/** Answers below /setup/; resolves to false where the address is another one. */
+/** Answers requests below /setup/; resolves to false for other addresses. */
 export function installedPage(options: InstalledPageOptions) {
   let known: { at: number; installed: Promise<Installed> } | undefined
   const installed = () => {

@@ -1,7 +1,7 @@
-// The word that lets one person in: random, in the terminal only, compared in constant time.
+// The setup password: random, shown only in the terminal, compared in constant time.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** 144 random bits, fit for an address. */
+/** 144 random bits, safe in URLs. */
 export const makeWord = (): string => randomBytes(18).toString('base64url')
 
 export function isWord(given: string | null, word: string): boolean {

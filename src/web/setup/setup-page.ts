@@ -1,6 +1,5 @@
-// The first start: a page that creates the GitHub App from its manifest, and keeps what GitHub answers. Open only
-// while there are no credentials, and only with the word that the terminal shows: who creates the App here decides whom
-// the bot believes.
+// The first start: creates the GitHub App from its manifest and stores the credentials. Requires the word from the
+// terminal, because whoever creates the App decides whom the bot trusts.
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,18 +14,15 @@ import { hookOf, manifestFor, readForm, registrationUrl, type Field, type Wanted
 export interface SetupOptions {
   readonly host: string
   readonly port: number
-  /** Lets in; good for one App. */
+  /** Grants access; valid for one App. */
   readonly word: string
-  /** `https://github.com` or an enterprise server, and its REST root. */
   readonly gitUrl: string
   readonly apiUrl: string
-  /** Where people reach the bot, as the operator says. */
   readonly publicUrl: string | undefined
-  /** Seconds between two sweeps, for what is said of a bot that GitHub cannot reach. */
+  /** Seconds between sweeps, shown if GitHub cannot reach the bot. */
   readonly sweepSeconds: number
-  /** The parsed app.yml. */
   readonly manifest: Readonly<Record<string, unknown>>
-  /** Called once with what GitHub made. */
+  /** Called once. */
   readonly onCreated: (app: CreatedApp) => Promise<void>
 }
 
@@ -35,7 +31,7 @@ export interface CreatedApp {
   readonly slug: string
   readonly pem: string
   readonly webhookSecret: string
-  /** Of its OAuth client; absent where GitHub says none. */
+  /** The App's OAuth client; absent if GitHub returns none. */
   readonly client?: { readonly id: string; readonly secret: string }
   readonly url: string
 }
@@ -44,7 +40,6 @@ const conversion = z.object({
   id: z.number().int().positive(),
   slug: z.string(),
   pem: z.string().includes('-----BEGIN'),
-  // Null for an App without a hook.
   webhook_secret: z.string().min(1).nullish(),
   client_id: z
     .string()
@@ -59,9 +54,9 @@ export interface SetupPage {
   close(): Promise<void>
 }
 
-/** Shows the setup page until `close()` is called. Rejects when the port is taken. */
+/** Shows the setup page until `close()` is called. Rejects if the port is taken. */
 export async function showSetupPage(options: SetupOptions): Promise<SetupPage> {
-  // Two browsers that come back at once make one App.
+  // Two concurrent browsers create only one App.
   const state = { isTaken: false }
   const server = createServer((request, response) => {
     answer(request, response, options, state).catch((error: unknown) => {
@@ -92,7 +87,6 @@ async function answer(
   state: { isTaken: boolean },
 ): Promise<void> {
   const { word, gitUrl } = options
-  // Of any other target the path is one that is not there.
   const url = readTarget(request.url) ?? new URL('http://localhost')
   if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
   if (url.pathname === '/setup' && isWord(url.searchParams.get('word'), word)) {
@@ -116,12 +110,12 @@ async function answer(
   })
 }
 
-/** GitHub.com, or GitHub's own cloud for enterprises: what sends webhooks to public addresses only. */
+/** GitHub.com and GHE.com send webhooks only to public addresses. */
 const isHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
 
 /**
- * Where GitHub sends the browser back to, with the code that the App's key is exchanged for. A Host header is believed only
- * where it names the browser's own machine; elsewhere it is what the operator says.
+ * The address that GitHub redirects to with the code for the App's key. Trusts a Host header only if it names the local
+ * machine, and otherwise uses the operator's `publicUrl`.
  */
 function ownAddress(
   { headers: { host = '' } }: IncomingMessage,
@@ -135,7 +129,6 @@ function ownAddress(
 const noAddress =
   'Give the public address, or start catalog-bot with PUBLIC_URL: GitHub sends this browser back there. Or open this page at http://localhost, such as through an SSH tunnel.'
 
-/** Exchanges the code that GitHub sent along for the App's key and secrets. */
 async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
   if (!/^[\w-]{1,200}$/.test(code)) throw new TypeError('The code in the address is not one of GitHub.')
   const reply = await githubFetch(`${apiUrl}/app-manifests/${code}/conversions`, {
@@ -154,7 +147,7 @@ async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
     slug: app.slug,
     pem: app.pem,
     ...(app.client_id && app.client_secret && { client: { id: app.client_id, secret: app.client_secret } }),
-    // Without a hook GitHub makes none. The bot wants one all the same: nobody may deliver to it unsigned.
+    // GitHub creates no secret without a hook, but the bot never accepts unsigned deliveries.
     webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
     url: app.html_url,
   }

@@ -1,13 +1,12 @@
-// What somebody wants the GitHub App to be called, whose it shall be and where GitHub reaches it: read from the setup page's
-// form, and put into the App's manifest. GitHub refuses a whole manifest for one wrong field, and says little; so what it
-// would refuse is said here first.
+// Reads and checks the setup form, and builds the App's manifest. GitHub rejects a manifest for one wrong field with
+// little explanation.
 import { isPublicHost } from '../../registry/transport/public-host.ts'
 
 export interface WantedApp {
-  /** An organization's login; undefined: the App is one's own. */
+  /** An organization's login; undefined for a personal App. */
   readonly organization: string | undefined
   readonly name: string
-  /** Where GitHub reaches the bot, without a slash at the end; undefined: nowhere, and the sweep does it all. */
+  /** Where GitHub reaches the bot, without a trailing slash; undefined if unreachable, so only sweeps run. */
   readonly address: string | undefined
 }
 
@@ -19,7 +18,7 @@ export type ReadForm =
 /** GitHub's limit. */
 const longestName = 34
 
-/** Reads the form's fields. `isHosted`: the App is made on GitHub.com, which sends webhooks to public addresses only. */
+/** `isHosted`: the App is on GitHub.com, which sends webhooks only to public addresses. */
 export function readForm(fields: URLSearchParams, isHosted: boolean): ReadForm {
   const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
     (fields.get(field) ?? '').trim(),
@@ -44,7 +43,7 @@ export function readForm(fields: URLSearchParams, isHosted: boolean): ReadForm {
   }
 }
 
-/** A name that hardly anybody else has: they are unique among all Apps of GitHub. */
+/** A name that is probably free: names are unique across GitHub. */
 function suggestedName(organization: string): string {
   return `catalog-bot ${organization}`.slice(0, longestName)
 }
@@ -60,12 +59,12 @@ function addressProblem(address: string, isHosted: boolean): string | undefined 
   return undefined
 }
 
-// RFC 2606: nobody can have these.
+// RFC 2606 reserves these names.
 const reserved = /\.(?:test|example|invalid)\.?$/i
 
 /**
- * The manifest that GitHub is sent. Without an address there is no hook and no event: GitHub wants an address as soon as
- * `hook_attributes` is there, even for a hook that is off.
+ * Omits the hook and events if there is no address: GitHub requires one with `hook_attributes`, even for a hook that is
+ * off.
  */
 export function manifestFor(
   { name, address }: WantedApp,
@@ -87,12 +86,11 @@ export function manifestFor(
   }
 }
 
-/** Where people come back to who sign in on the status pages: see app/pages/sign-in.ts. */
+/** The OAuth callback: see app/pages/sign-in.ts. */
 const backOf = (address: string): string => `${address}/sign-in/back`
 
 export const hookOf = (address: string): string => `${address}/api/github/webhooks`
 
-/** Where the manifest is posted to. */
 export function registrationUrl(gitUrl: string, { organization }: WantedApp, state: string): string {
   const owner = organization === undefined ? '' : `/organizations/${encodeURIComponent(organization)}`
   return `${gitUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`

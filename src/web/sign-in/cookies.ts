@@ -1,16 +1,16 @@
-// Cookies of the pages: for this host alone, never for scripts, never sent along by another site's forms.
+// Cookies for this host only, hidden from scripts and from cross-site forms.
 import type { IncomingHttpHeaders } from 'node:http'
 
 export interface Cookie {
   readonly name: string
   readonly value: string
-  /** 0: it goes. */
+  /** 0 deletes the cookie. */
   readonly seconds: number
-  /** Sent by https alone. */
+  /** Sent only over HTTPS. */
   readonly isSecure: boolean
 }
 
-/** Browsers take a name with this prefix only with Secure, Path=/ and no Domain: no other host can plant one. */
+/** Browsers accept a `__Host-` name only with Secure, Path=/ and no Domain, so no other host can set one. */
 const cookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
 export function cookieHeader({ name, value, seconds, isSecure }: Cookie): string {

@@ -1,11 +1,10 @@
-// Where somebody goes after signing in: a page of ours, whatever the address asked for.
+// The redirect target after signing in: always one of our pages, to prevent open redirects.
 import { readAddress } from '../pages/addresses.ts'
 
-/** The path where it is one of our pages, `/` where it is anything else. */
 export function localPath(wanted: string | null | undefined): string {
   if (typeof wanted !== 'string' || !/^\/[\w.~%/-]*$/.test(wanted)) return '/'
   const address = readAddress(wanted)
   if (address === undefined) return '/'
-  // Neither round in a circle nor out again.
+  // Prevents redirect loops and an immediate sign-out.
   return ['sign-in', 'signed-in', 'sign-out', 'resume'].includes(address.asked.page) ? '/' : wanted
 }

@@ -1,16 +1,16 @@
-// What a browser keeps for us and must neither read nor change: AES-256-GCM under a key that is made of the App's client
-// secret, so that every instance opens what another sealed. What is sealed for one purpose is nothing for another.
+// Values that browsers store but cannot read or change: AES-256-GCM with a key from the App's client secret, so all
+// instances share it. Each value is valid for one purpose only.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export interface Seal {
   seal(value: unknown): string
-  /** Undefined of whatever was not sealed here, for this purpose, with this secret. */
+  /** Returns undefined unless the value was sealed for this purpose with this secret. */
   open(sealed: string): unknown
 }
 
 const algorithm = 'aes-256-gcm'
 const [nonceLength, tagLength] = [12, 16]
-/** Cookies have 4096 characters at most. */
+/** Browsers limit cookies to 4096 characters. */
 const longest = 4096
 
 export function openSeal(secret: string, purpose: string): Seal {
@@ -26,7 +26,7 @@ export function openSeal(secret: string, purpose: string): Seal {
       if (sealed.length > longest || !/^[\w-]+$/.test(sealed)) return undefined
       const bytes = Buffer.from(sealed, 'base64url')
       if (bytes.length <= nonceLength + tagLength) return undefined
-      // The last character may have bits that say nothing: one text for one seal, letter by letter.
+      // The last character may have unused bits; accept only the canonical text.
       if (bytes.toString('base64url') !== sealed) return undefined
       try {
         const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), {

@@ -1,9 +1,9 @@
-// The bytes of files that differ between two trees, for describing the difference. Larger ones count as different.
+// Reads files that differ between two trees, to describe the change. Files that are too large count as different.
 import type { Texts } from '../../../change/blob-text.ts'
 import type { PathChange, TreeEntry } from '../../../change/path-change.ts'
 import type { Repository } from '../../../ports/repository.ts'
 
-/** Of all of them together. */
+/** Limit for all files together. */
 const mostBytes = 256 * 1024 * 1024
 
 export async function changedTextsOf(

@@ -1,4 +1,4 @@
-// What an image is made of, as one text: the same key needs no new image. And what changed for users between two of them.
+// Computes a key of an image's inputs (an equal key needs no new image), and the difference between two of them.
 import { createHash } from 'node:crypto'
 import { changedTextsOf } from './changed-texts.ts'
 import { describeChange } from '../../../change/describe-change.ts'
@@ -11,7 +11,7 @@ import type { ReadTree } from '../../../ports/repository.ts'
 import type { JobContext } from '../job-context.ts'
 import type { Publication } from './plan-publications.ts'
 
-/** Depends on the files of the catalog, links followed, and on how the image is made; not on the commit. */
+/** Covers the catalog's files, with links resolved, and the build settings, but not the commit. */
 export async function contentKey(
   { catalog: { root }, settings, tags, entry }: Publication,
   tree: TreeSha,
@@ -26,10 +26,9 @@ export async function contentKey(
   return createHash('sha256').update(made).digest('hex')
 }
 
-/** More lines than this say nothing to anybody. */
 const mostLines = 40
 
-/** What changed for users from one commit to another, Markdown lines; none where it cannot be told. */
+/** Returns Markdown lines, or none if the change cannot be described. */
 export async function changeForUsers(
   { catalog }: Publication,
   from: CommitSha,
@@ -53,7 +52,7 @@ export async function changeForUsers(
     })
     return changeAsMarkdown(describeChangeLines(change)).slice(0, mostLines)
   } catch (error) {
-    // A forced push may have taken the old commit away, and a file may be too large to be described.
+    // A forced push may have removed the old commit, or a file may be too large.
     if (isGitError(error) && !error.retryable) return []
     throw error
   }

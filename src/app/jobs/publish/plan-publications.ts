@@ -1,5 +1,5 @@
-// From the configuration and the layout to what is to be published where: one publication for each catalog and image
-// repository. Pure. What the configuration says twice or impossibly is a problem, told to maintainers, and not published.
+// Plans one publication for each catalog and image repository. Pure. Duplicate or impossible configuration is reported
+// to maintainers and not published.
 import { minimatch } from 'minimatch'
 import type { CatalogRoot, Layout } from '../../../change/layout/layout.ts'
 import type { PublishEntry } from '../../../config/publish.ts'
@@ -7,7 +7,7 @@ import type { ImageSettings } from '../../publishing/publish-order.ts'
 import { imageRepository } from '../../publishing/push-targets.ts'
 
 export interface Publication {
-  /** By which its state is found: branch, catalog, image repository and first tag. */
+  /** State key: branch, catalog, image repository and first tag. */
   readonly id: string
   readonly branch: string
   readonly catalog: CatalogRoot
@@ -32,7 +32,7 @@ export interface PlanProblem {
   readonly why: string
 }
 
-/** `layouts`: by branch. Entries for branches that are not in it are not served. */
+/** `layouts`: by branch. Branches that are missing in it are not served. */
 export function planPublications(
   entries: readonly PublishEntry[],
   defaultBranch: string,
@@ -93,7 +93,7 @@ function publicationOf(
   }
 }
 
-/** Two catalogs under one tag would take it from one another for ever. */
+/** Two catalogs with one tag would overwrite each other forever. */
 function withoutClashes(found: readonly Publication[], problems: PlanProblem[]): PublicationPlan {
   const holders = new Map<string, Set<Publication>>()
   const claim = (key: string, publication: Publication) => {
@@ -116,7 +116,7 @@ function withoutClashes(found: readonly Publication[], problems: PlanProblem[]):
   return { publications: found.filter((one) => !clashing.has(one)), problems }
 }
 
-/** Fills the placeholders of a template; undefined where one has no value. */
+/** Returns undefined if a placeholder has no value. */
 export function placeholders(
   { root, version }: CatalogRoot,
   more: Readonly<Record<string, string>> = {},
@@ -141,7 +141,7 @@ export function isTag(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(text)
 }
 
-/** The tag under which an image stays; undefined where it gets none. */
+/** Returns the permanent tag, or undefined if the image gets none. */
 export function historyTag({ entry, catalog }: Publication, commit: string): string | undefined {
   if (entry.retention.keep === 0) return undefined
   const tag = placeholders(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)

@@ -1,17 +1,17 @@
-// What must survive of preview images: for which result one is wished, and which were made and have to go again.
+// Persistent state of preview images: the requested result, and the images to remove later.
 import { z } from 'zod'
 import { commitSha, isObjectId, treeSha } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
 
 const wish = z.object({
-  /** The pull request's head, on which the check stands. */
+  /** The pull request's head, which has the check. */
   head: z.string().refine(isObjectId).transform(commitSha),
-  /** The tree that would land, as it was validated. */
+  /** The validated tree that would be merged. */
   tree: z.string().refine(isObjectId).transform(treeSha),
   baseRef: z.string(),
-  /** Whether somebody asked, or all checks passed: the latter counts where previews are automatic. */
+  /** False if all checks passed, which counts only where previews are automatic. */
   isAsked: z.boolean(),
-  /** The comment that asked last; 0: none did. Who asks again after the end gets another one. */
+  /** The comment with the last request; 0 if none. A new request after the end gets a new preview. */
   comment: z.number(),
   isClosed: z.boolean(),
 })
@@ -29,16 +29,15 @@ const made = z.object({
       root: z.string(),
       tag: z.string(),
       digest: z.string(),
-      /** What was built, and how. */
       key: z.string(),
       /** Milliseconds since the epoch. */
       until: z.number(),
     }),
   ),
-  /** Of those that are over: not made again for the same result and comment. */
+  /** Expired previews are not rebuilt for the same result and comment. */
   ended: z.array(z.string()),
   attempts: z.number(),
-  /** Digest of what the check says, and on which commit it says it. */
+  /** Digest of the check's content and commit. */
   shown: z.string().exactOptional(),
 })
 export type MadePreviews = Readonly<z.infer<typeof made>>

@@ -1,5 +1,5 @@
-// What must survive of publishing: which image a tag has, which one was about to get it, what failed, what was rolled
-// back. Written before a registry or GitHub is told anything; whoever comes next goes on from there.
+// Persistent state of publishing. It is written before a registry or GitHub is called, so that the next process can
+// continue.
 import { z } from 'zod'
 import { commitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
@@ -10,19 +10,19 @@ const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 const publishedImage = z.object({
   digest,
   commit,
-  /** What was built, and how: see contentKey(). */
+  /** See contentKey(). */
   key: z.string(),
   /** Milliseconds since the epoch. */
   at: z.number(),
   seconds: z.number(),
-  /** The tag under which it stays. */
+  /** The permanent tag. */
   tag: z.string().exactOptional(),
   size: z.number().exactOptional(),
   packages: z.number().exactOptional(),
   bundles: z.number().exactOptional(),
   base: z.object({ name: z.string(), digest: z.string() }).exactOptional(),
   unchanged: z.boolean(),
-  /** Why its provenance is not beside it. */
+  /** Why the provenance is missing. */
   unattested: z.string().exactOptional(),
   rebased: z.boolean().exactOptional(),
   moved: z.array(z.object({ tag: z.string(), to: z.string() })).readonly(),
@@ -31,13 +31,13 @@ const publishedImage = z.object({
 
 const publication = z.object({
   current: publishedImage.exactOptional(),
-  /** Those that the tags had before, newest first. */
+  /** Previous images, newest first. */
   history: z.array(publishedImage).readonly(),
-  /** What is about to be pushed: a process that is killed then leaves tags that are ours all the same. */
+  /** The image about to be pushed. After a crash, tags that point to it are recognized as ours. */
   intent: z.object({ digest, commit, key: z.string() }).exactOptional(),
-  /** A maintainer's choice, which holds while the catalog in git is what it was then. */
+  /** A maintainer's rollback; it holds until the catalog in git changes. */
   pinned: z.object({ key: z.string(), digest, login: z.string(), commit }).exactOptional(),
-  /** The comment whose /rollback was last carried out. */
+  /** The comment of the last /rollback that was carried out. */
   granted: z.number().exactOptional(),
   failure: z
     .object({
@@ -50,19 +50,19 @@ const publication = z.object({
       again: z.number(),
       isLasting: z.boolean(),
       isRefused: z.boolean(),
-      /** The comment whose /rollback failed; absent: an image of the branch did. */
+      /** The comment whose /rollback failed; absent if an image of the branch failed. */
       wish: z.number().exactOptional(),
     })
     .exactOptional(),
-  /** A tag that is not what we set, found while nothing was to be done. */
+  /** A tag that somebody else moved. */
   strayed: z.object({ tag: z.string(), to: z.string().nullable(), since: z.number() }).exactOptional(),
-  /** When base and tags were last looked at. */
+  /** When base and tags were last checked. */
   lookedAt: z.number().exactOptional(),
-  /** The commit that was published before: what came since are the merges that `current` brought. */
+  /** The commit published before: the merges since then are in `current`. */
   since: commit.exactOptional(),
-  /** Merged pull requests that wait for it. */
+  /** Merged pull requests that wait for this publication. */
   pulls: z.array(z.number()).readonly(),
-  /** Digests that the registry does not delete: it is not asked for them again. */
+  /** Digests that the registry refuses to delete; not tried again. */
   undeletable: z.array(z.string()).readonly(),
 })
 
@@ -76,7 +76,6 @@ export const publications = defineState<PublicationState>('publication', {
 
 export const noPublication: PublicationState = { history: [], pulls: [], undeletable: [] }
 
-/** What a maintainer asked for with /rollback, by publication. */
 const rollbackWish = z.object({
   comment: z.number(),
   pull: z.number(),
@@ -89,15 +88,13 @@ export const rollbackWishes = defineState<RollbackWish>('rollback', {
   read: (stored) => rollbackWish.safeParse(stored).data,
 })
 
-/** What was last shown on GitHub of a repository's publications, so that each thing is written once. */
+/** What was last shown on GitHub, so that it is written once. */
 const shown = z.object({
-  /** Digest of what a commit's check says, by commit. */
   checks: z.record(z.string(), z.string()),
-  /** The same of deployments and of answers to /rollback, by publication. */
   deployments: z.record(z.string(), z.string()),
   answers: z.record(z.string(), z.number()),
   issue: z.object({ number: z.number().exactOptional(), digest: z.string() }).exactOptional(),
-  /** Since when the configuration has a problem, by its words. */
+  /** When each configuration problem was first seen. */
   problems: z.record(z.string(), z.number()),
 })
 export type ShownPublications = Readonly<z.infer<typeof shown>>
@@ -106,11 +103,10 @@ export const shownPublications = defineState<ShownPublications>('shown publicati
   read: (stored) => shown.safeParse(stored).data,
 })
 
-/** What a merged pull request's comment says of publishing, by its number. */
 const toldPull = z.object({
   state: z.enum(['published', 'pending', 'failed']),
   lines: z.array(z.string()),
-  /** Whether the comment says it: a process may have died before it did. */
+  /** False if the process may have died before it wrote the comment. */
   isShown: z.boolean(),
 })
 export type ToldPull = Readonly<z.infer<typeof toldPull>>

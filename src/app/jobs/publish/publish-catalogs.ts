@@ -1,6 +1,5 @@
-// The job "publish what is merged": compares what the branches have with what the images hold, and makes them equal. It
-// is asked for after every push and at every sweep, one at a time for a repository: so a tag has one builder, and the
-// newest commit wins. Losing or repeating it changes nothing but the time.
+// Compares branches with published images and makes them equal. Runs after every push and sweep, one at a time for each
+// repository, so a tag has one builder and the newest commit wins. Idempotent.
 import { crashPoint } from '../../../landing/crash-point.ts'
 import { pullNumber, type CommitSha } from '../../../change/ids.ts'
 import type { Job, Jobs } from '../../../ports/jobs.ts'
@@ -25,11 +24,11 @@ import { reportPublications, showBegun, type Standing } from './report-publicati
 type PublishJob = Extract<Job, { kind: 'publish' }>
 type Publishing = JobContext<Jobs & State & Landings & Verdicts>
 
-/** How often one job begins anew because a newer commit came. */
+/** Restarts within one job because of newer commits. */
 const mostTurns = 5
-/** Seconds between two runs that only wait for a time. */
+/** Minimum seconds between two runs that wait for a time. */
 const leastWait = 1
-/** Milliseconds within which a merge that is on the branch is on record, too, if the bot made it. */
+/** Milliseconds until our merge on the branch is surely recorded. */
 const recordTime = 3600_000
 
 export async function publishCatalogs(job: PublishJob, place: Publishing): Promise<void> {
@@ -93,10 +92,7 @@ async function publishAll(
   return { isSuperseded: false, standings }
 }
 
-/**
- * Notes the merged pull requests that wait for this image, or were brought by it: the push of a merge can be published
- * before it is on record that it was one.
- */
+/** Adds the merged pull requests of this image. A merge can be published before it is recorded. */
 async function withPulls(
   { id, catalog }: Publication,
   state: PublicationState,
@@ -125,7 +121,7 @@ async function withPulls(
   return next
 }
 
-/** Whether a commit of the branch changed a catalog, against its first parent. */
+/** Compares with the first parent. */
 async function touches(
   commit: CommitSha,
   root: string,

@@ -1,5 +1,5 @@
-// One publication, one step: what the branch has against what the tags have. Everything that it decides follows from git,
-// the configuration and the state, so that it may be repeated at any time; a process that was killed leaves nothing to undo.
+// Brings one publication a step closer to its branch. All decisions follow from git, the configuration and the state,
+// so a step can be repeated after a crash.
 import type { CommitSha } from '../../../change/ids.ts'
 import { durationOf } from '../../../config/publish.ts'
 import { crashPoint } from '../../../landing/crash-point.ts'
@@ -24,27 +24,26 @@ export interface Step {
   readonly state: PublicationState
   readonly publishing: Publishing
   readonly place: JobContext<State>
-  /** What the branch has at this very moment, read anew. */
+  /** Reads the branch's current tip. */
   readonly tipNow: () => Promise<Tip | undefined>
-  /** Hears of an image that is begun. */
+  /** Called when an image build starts. */
   readonly onBegin: (state: PublicationState) => Promise<void>
 }
 
-/** How many attempts fail before people are asked: some minutes, with the usual setting. */
+/** Failed attempts before people are notified: some minutes with the default settings. */
 const patientAttempts = 4
-/** Milliseconds between two attempts at most. */
+/** Maximum milliseconds between two attempts. */
 const longestWait = 30 * 60_000
-/** Milliseconds between two looks at tags that should stand still. */
+/** Milliseconds between two checks of unchanged tags. */
 const lookEvery = 3600_000
-/** Former images that are remembered at least, also where the registry keeps none for us. */
+/** Minimum length of the image history, even if the registry deletes old images. */
 const rememberedImages = 10
 
 export type StepOutcome =
   | { readonly kind: 'done'; readonly state: PublicationState }
-  /** A newer commit came: everything is looked at anew. */
+  /** A newer commit came; everything is evaluated again. */
   | { readonly kind: 'superseded'; readonly by: CommitSha; readonly state: PublicationState }
 
-/** Whether a publication has something to do now. */
 export function isDue(
   state: PublicationState,
   key: string,
@@ -58,12 +57,11 @@ export function isDue(
   return current?.key !== key
 }
 
-/** Whether a wish is still to be granted. */
 export function isOpen(wish: RollbackWish | undefined, { granted }: PublicationState): boolean {
   return wish !== undefined && wish.comment !== granted
 }
 
-/** Milliseconds until it has something to do by itself; undefined: never. */
+/** Milliseconds until the next scheduled step, or undefined. */
 export function nextLook(
   { entry }: Publication,
   { failure, lookedAt, current }: PublicationState,
@@ -84,7 +82,7 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
   const { publication, tip, key, state, publishing, place } = step
   const { image, tags, settings, catalog } = publication
   const { app, forge, installation } = place
-  // A retry changes nothing that is said before its end.
+  // A retry reports nothing until it ends.
   if (state.failure?.key !== key) await step.onBegin(state)
   const started = performance.now()
   let by: CommitSha | undefined
@@ -138,14 +136,14 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
   return { kind: 'done', state: next }
 }
 
-/** Gives the tags a former image, as a maintainer wished. It stays while the catalog in git is what it is now. */
+/** Points the tags to a former image, until the catalog in git changes. */
 export async function rollBack(step: Step, wish: RollbackWish): Promise<PublicationState> {
   const { publication, key, state, publishing, place, tip } = step
   const wanted = [...(state.current ? [state.current] : []), ...state.history].find(
     ({ digest }) => digest === wish.digest,
   )
   const granted = wish.comment
-  // The image has been forgotten since it was asked for: nothing else is put in its place.
+  // The requested image is no longer in the history; do not substitute another.
   if (wanted === undefined) return write(step, { ...state, granted })
   const answer = await publishing.order({
     kind: 'retag',
@@ -162,7 +160,7 @@ export async function rollBack(step: Step, wish: RollbackWish): Promise<Publicat
   return write(step, { ...withCurrent(state, wanted), pinned, granted })
 }
 
-/** Looks whether the base has a new digest, and whether the tags are still ours. */
+/** Checks for a new base digest and for tags that others moved. */
 export async function lookAfter(step: Step): Promise<PublicationState> {
   const { publication, state, publishing, place } = step
   const { app, forge, installation } = place
@@ -221,7 +219,7 @@ export async function lookAfter(step: Step): Promise<PublicationState> {
 
 const knownOf = ({ current }: PublicationState) => (current === undefined ? {} : { known: current.digest })
 
-/** Part of the image: where it comes from. */
+/** OCI annotations that name the image's source. */
 function annotationsOf({ tip, place }: Pick<Step, 'tip' | 'place'>): Record<string, string> {
   const { owner, name } = place.forge.repository
   return {
@@ -236,7 +234,6 @@ function imageOf(
   seconds: number,
   { current, intent, history }: PublicationState,
 ): PublishedImageState {
-  // What we set or were about to set is nobody else's.
   const ours = new Set([current?.digest, intent?.digest, ...history.map(({ digest }) => digest)])
   const moved = Object.entries(answer.before).flatMap(([tag, to]) =>
     current === undefined || to === null || ours.has(to) ? [] : [{ tag, to }],
@@ -249,7 +246,7 @@ function imageOf(
     key,
     at: place.app.clock.now(),
     seconds,
-    // A push that was repeated after a kill finds its own work.
+    // A push repeated after a crash finds its own result.
     unchanged: unchanged && intent?.digest !== digest,
     moved,
     changeLines: [],
@@ -262,7 +259,7 @@ function imageOf(
   }
 }
 
-/** The image that the tags have now first, those before behind it, each digest once. */
+/** The current image first, then earlier ones, without duplicates. */
 function withCurrent(state: PublicationState, made: PublishedImageState): PublicationState {
   const { intent: _intent, failure: _failure, strayed: _strayed, ...rest } = state
   const before = [...(state.current ? [state.current] : []), ...state.history]
@@ -312,7 +309,7 @@ async function write(
 ): Promise<PublicationState> {
   const { app, forge } = place
   const mostKept = Math.max(publication.entry.retention.keep, rememberedImages)
-  // Images beyond that are the retention's to remove first: it alone forgets them.
+  // Retention removes older images and drops them from the history.
   const kept = { ...state, history: state.history.slice(0, mostKept + 200) }
   await app.store.writeState(publications, forge.repository, new Map([[publication.id, kept]]))
   return kept

@@ -1,5 +1,5 @@
-// The job "preview images of this pull request": makes those that are wished, and removes those that are over. They get
-// tags of their own kind only (config/publish.ts), and the process that pushes checks that once more.
+// Builds requested preview images and removes expired ones. They get only preview tags (config/publish.ts), which the
+// pushing process checks again.
 import { createHash } from 'node:crypto'
 import { durationOf } from '../../../config/publish.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
@@ -18,12 +18,12 @@ type Previewing = JobContext<State & Jobs>
 type MadeImage = MadePreviews['images'][number]
 
 const nothingMade: MadePreviews = { images: [], ended: [], attempts: 0 }
-/** Of one pull request. */
+/** For each pull request. */
 const rememberedEnds = 100
-/** Seconds between two attempts at most, and how many there are. */
+/** Maximum seconds between attempts, and their number. */
 const longestWait = 1800
 const mostAttempts = 10
-/** Seconds until images that could not be removed are tried again. */
+/** Seconds until a failed removal is retried. */
 const unremovedWait = 600
 
 export async function publishPreview(job: PreviewJob, place: Previewing): Promise<void> {
@@ -54,13 +54,13 @@ export async function publishPreview(job: PreviewJob, place: Previewing): Promis
     ...(failed && attempts < mostAttempts
       ? [Math.min(app.settings.publishRetrySeconds * 2 ** attempts, longestWait)]
       : []),
-    // What should be gone and is not is tried again, but not at once.
+    // Failed removals are retried after a delay.
     ...images.map(({ until }) => (until > now ? Math.ceil((until - now) / 1000) : unremovedWait)),
   ]
   if (waits.length > 0) await app.store.enqueue(job, Math.min(...waits))
 }
 
-/** Each image that is wished and not there. What is over is not made again for the same result. */
+/** Skips previews that expired for the same result. */
 async function make(
   { pull }: PreviewJob,
   wish: PreviewWish,
@@ -135,7 +135,7 @@ async function differs(
   )
 }
 
-/** Those that need no more care: gone, or such that the registry keeps them. */
+/** Returns the images that need no further attempt: deleted, or kept by the registry. */
 async function remove(images: readonly MadeImage[], place: Previewing): Promise<readonly MadeImage[]> {
   const { app, forge, installation } = place
   const removed: MadeImage[] = []

@@ -1,5 +1,5 @@
-// What a repository publishes, and what its branches have: read from the default branch's configuration alone. Whoever may
-// push another branch chooses neither what is pushed nor where.
+// Reads what a repository publishes from the default branch's configuration alone, so that pushing another branch
+// cannot select an image or target.
 import { minimatch } from 'minimatch'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import type { Layout } from '../../../change/layout/layout.ts'
@@ -8,7 +8,6 @@ import { readConfig } from '../../../examine/read-config.ts'
 import type { JobContext } from '../job-context.ts'
 import { planPublications, type PublicationPlan } from './plan-publications.ts'
 
-/** What a branch has now. */
 export interface Tip {
   readonly commit: CommitSha
   readonly tree: TreeSha
@@ -19,7 +18,7 @@ export interface Ground {
   readonly tips: ReadonlyMap<string, Tip>
 }
 
-/** Undefined where nobody knows what is to be published. */
+/** Returns undefined if the configuration is unreadable. */
 export async function readGround({ forge, repository, app }: JobContext): Promise<Ground | undefined> {
   const main = await forge.defaultBranch()
   const tip = await tipOf(main, repository)

@@ -1,11 +1,11 @@
-// Retention: former images beyond those that are kept go from the registry, and are forgotten when they are gone. What
-// must stay (a tag of anybody names it) stays, and is not asked for again until something else is to go.
+// Retention: deletes images beyond the configured number, then drops them from the history. An image that still has a
+// tag stays and is not retried until another one is due.
 import type { State } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import { publications, type PublicationState, type PublishedImageState } from './publication-state.ts'
 import type { Standing } from './told-publication.ts'
 
-/** At once; more follow with the next image. */
+/** More follow with the next image. */
 const mostAtOnce = 20
 
 export async function removeOldImages(
@@ -25,7 +25,7 @@ export async function removeOldImages(
       images: old.map(({ digest, tag }) => ({ digest, tags: tag === undefined ? [] : [tag] })),
     })
     if (answer.kind !== 'removed') {
-      // Nobody's catalog depends on it: it is tried again with the next image.
+      // Retried with the next image.
       app.log.warn({ image: publication.image, answer }, 'old images could not be removed')
       continue
     }
@@ -51,7 +51,7 @@ export async function removeOldImages(
   }
 }
 
-/** Those with a tag of ours beyond `keep`, oldest last. What a rollback chose is `current`, and never among them. */
+/** Images with our tag beyond `keep`, oldest last. A rollback's image is `current` and never included. */
 function beyond(
   { current, history, undeletable }: PublicationState,
   keep: number,

@@ -1,6 +1,5 @@
-// Tells of publications on GitHub: the check on the commit, deployments, the comments of merged pull requests, answers to
-// /rollback, and one issue for maintainers. Wanted minus what was shown, kept in the state: repeating it asks nothing.
-// Where GitHub refuses one of them, the others go on.
+// Reports publications on GitHub: commit checks, deployments, comments, /rollback answers and one issue. Publishes
+// desired minus what the state says was shown. If GitHub rejects one of them, the others continue.
 import { createHash } from 'node:crypto'
 import { pullNumber, type CommitSha, type PullNumber } from '../../../change/ids.ts'
 import { ForgeError } from '../../../github/forge-error.ts'
@@ -31,7 +30,7 @@ import {
 import { commitOf, failuresOf, toldImage, toldState, type Standing as Told } from './told-publication.ts'
 
 export interface Standing extends Told {
-  /** What a maintainer wished last, granted or not. */
+  /** The last /rollback, carried out or not. */
   readonly wish?: RollbackWish | undefined
 }
 
@@ -41,7 +40,7 @@ const nothingShown: ShownPublications = { checks: {}, deployments: {}, answers: 
 const noDeployments =
   'GitHub refused the record of the deployment: the App lacks the permission "deployments: write", or the environment is protected. The image is published all the same.'
 
-/** Says on a commit that its image is begun, or that a newer commit came before it. */
+/** Reports on a commit that its image build started or was superseded. */
 export async function showBegun(
   { publication, commit, by }: Told & { readonly by?: CommitSha },
   place: Reporting,
@@ -165,7 +164,7 @@ async function putCheck(
   }
 }
 
-/** Merged pull requests say what became of their images; those of commits that a newer one took along do, too. */
+/** Includes pull requests whose commits a newer commit superseded. */
 async function tellPulls(standings: readonly Standing[], place: Reporting): Promise<void> {
   const { app, forge } = place
   const pulls = new Set(standings.flatMap(({ state }) => state.pulls))
@@ -202,7 +201,7 @@ async function tellPulls(standings: readonly Standing[], place: Reporting): Prom
 async function tellPull(pull: PullNumber, standings: readonly Standing[], place: Reporting): Promise<void> {
   try {
     const landing = await reportMerged(pull, place, {
-      // Its own job may be about to write the first one.
+      // The evaluation job may be about to create the comment.
       onMissing: () => lookAgain(pull, place),
     })
     if (landing === undefined) return
@@ -222,7 +221,7 @@ async function tellPull(pull: PullNumber, standings: readonly Standing[], place:
   }
 }
 
-/** Once for each comment that asked: where it was asked. */
+/** Answers each comment once, on the pull request where it was made. */
 async function answerRollbacks(
   standings: readonly Standing[],
   shown: ShownPublications,

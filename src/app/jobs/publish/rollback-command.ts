@@ -1,5 +1,5 @@
-// /rollback: which image a maintainer means, and the wish for it. The registry is told by the job that publishes, so that
-// a tag has one hand on it.
+// Parses /rollback and records the request. Only the publishing job writes to the registry, so that a tag has one
+// writer.
 import type { Snapshot } from '../../../change/snapshot.ts'
 import type { CommandDecision, RollbackWords } from '../../../gate/commands.ts'
 import type { Jobs } from '../../../ports/jobs.ts'
@@ -23,7 +23,7 @@ type Meant =
     }
   | { readonly kind: 'unclear'; readonly why: string }
 
-/** `[tag] [digest or tag of a former image]`. Without the second it is the image that the tag had before. */
+/** `[tag] [digest or tag of a former image]`. The default is the tag's previous image. */
 export function meantByRollback(words: string, candidates: readonly Candidate[]): Meant {
   const [first, second, ...more] = words.split(/[ \t]+/).filter((word) => word !== '')
   if (more.length > 0) return unclear('write /rollback TAG, or /rollback TAG DIGEST')
@@ -64,7 +64,7 @@ function meaning({ publication }: Candidate, digest: string): Meant {
   return { kind: 'image', publication, tag: publication.tags[0] ?? '', digest }
 }
 
-/** The one that was published before what the tags have now, whatever was rolled back since. */
+/** The image published before the current one, regardless of rollbacks since. */
 function previous({ current, history }: PublicationState) {
   return history
     .filter(({ at }) => current === undefined || at < current.at)
@@ -72,7 +72,7 @@ function previous({ current, history }: PublicationState) {
     .at(0)
 }
 
-/** Notes the wish, and says in the record what was understood. Repeating it changes nothing. */
+/** Idempotent. */
 export async function obeyRollback(
   decision: CommandDecision,
   { pull, baseRef }: Snapshot,

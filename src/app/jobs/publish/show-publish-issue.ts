@@ -1,4 +1,4 @@
-// The one issue about catalogs that are merged and not published: opened, edited in place, closed when all is mended.
+// Maintains one issue about merged catalogs that are not published, and closes it when none is left.
 import { createHash } from 'node:crypto'
 import { ForgeError } from '../../../github/forge-error.ts'
 import {
@@ -13,7 +13,7 @@ import type { ShownPublications } from './publication-state.ts'
 
 type ShownIssue = ShownPublications['issue']
 
-/** Rejects with a retryable ForgeError; a refusal is logged. */
+/** Rejects with a retryable ForgeError; a rejection is logged. */
 export async function showPublishIssue(
   failures: readonly ToldFailure[],
   known: ShownIssue,
@@ -27,7 +27,7 @@ export async function showPublishIssue(
     .digest('hex')
   if (known?.digest === digest) return
   try {
-    // From here on there may be an issue, whatever becomes of this process.
+    // Recorded first: after a crash, an issue may exist.
     await remember({ ...known, digest: '' })
     const issue = await forge.ownIssue(publishIssueMarker, known?.number)
     let number = issue?.number
@@ -48,7 +48,7 @@ export async function showPublishIssue(
         })
       }
     } else if (issue === undefined) number = (await forge.perform({ kind: 'open-issue', ...wanted })).issue
-    // A merged catalog that users do not get is no matter of taste: whoever closed it is told again.
+    // Reopen a closed issue: users still do not get the merged catalog.
     else if (issue.body !== wanted.body || issue.state !== 'open')
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
     await remember({ ...(number !== undefined && { number }), digest })

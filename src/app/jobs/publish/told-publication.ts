@@ -1,19 +1,16 @@
-// A publication's state in the words of those who tell of it. Pure.
 import type { CommitSha } from '../../../change/ids.ts'
 import type { ToldImage, ToldPublication } from '../../../messages/publish-check.ts'
 import type { ToldFailure } from '../../../messages/publish-issue.ts'
 import type { Publication, PlanProblem } from './plan-publications.ts'
 import type { PublicationState } from './publication-state.ts'
 
-/** A publication as it stands after a step. */
 export interface Standing {
   readonly publication: Publication
   readonly state: PublicationState
-  /** The branch's tip. */
   readonly commit: CommitSha
 }
 
-/** The commit whose check tells of it: the one that was tried last. */
+/** The commit tried last; its check reports the publication. */
 export function commitOf({ state: { failure, pinned, current }, commit }: Standing): CommitSha {
   return failure?.commit ?? pinned?.commit ?? current?.commit ?? commit
 }
@@ -49,7 +46,7 @@ export function toldState({ current, failure, pinned }: PublicationState): ToldP
   }
 }
 
-/** What maintainers should do something about. `since`: when a problem of the configuration was first seen. */
+/** Failures that maintainers should fix. `since`: when a configuration problem was first seen. */
 export function failuresOf(
   standings: readonly Standing[],
   problems: readonly PlanProblem[],

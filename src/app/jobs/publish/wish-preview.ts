@@ -1,5 +1,5 @@
-// Notes that a pull request's result may have a preview image: only results that passed validation and the check of images,
-// and only where an owner or maintainer asks, or every check passed. The image is made by a job of its own.
+// Requests a preview image for results that passed validation and the image check, if an owner or maintainer asks or
+// all checks passed. A separate job builds it.
 import { checkIds } from '../../../findings/checks.ts'
 import type { CommandRecord } from '../../../gate/commands.ts'
 import type { Verdict } from '../../../gate/verdict.ts'
@@ -11,7 +11,6 @@ import type { State } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import { madePreviews, previewWishes, type PreviewWish } from './preview-state.ts'
 
-/** What a look found out. */
 export interface Looked {
   readonly snapshot: Snapshot
   readonly verdict: Verdict
@@ -19,7 +18,7 @@ export interface Looked {
   readonly hasPreviews: boolean
 }
 
-/** What a preview may be made of; undefined where it may not, or nobody wants one. Pure. */
+/** Returns undefined if a preview is not allowed or not requested. Pure. */
 export function wishedPreview(
   { snapshot, verdict, epoch }: Omit<Looked, 'hasPreviews'>,
   records: readonly CommandRecord[],
@@ -58,7 +57,6 @@ function passed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 
-/** Writes the wish down where it is a new one. */
 export async function wishPreview(
   looked: Looked,
   { app, forge, installation }: JobContext<State & Jobs & PullMemory>,
@@ -74,7 +72,6 @@ export async function wishPreview(
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
 
-/** A pull request was closed: its previews go. */
 export async function dropPreviews(
   pull: Snapshot['pull'],
   { app, forge, installation }: JobContext<State & Jobs>,

@@ -1,5 +1,5 @@
-// Which bundle directories came to a branch: those that it has now and had not before, and those whose release
-// configuration is another. From the trees of two tips; by which commit, the branch's own history says.
+// Finds bundle directories that are new on a branch or whose release configuration changed, by comparing two tips, and
+// the commits that brought them.
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import { bundlePlaceOf } from '../../../change/layout/bundle-directory.ts'
 import { hasManifest } from '../../../examine/read-bundle-files.ts'
@@ -13,20 +13,20 @@ export interface MergedBundle {
   readonly commit: CommitSha
 }
 
-/** Of more in one push nobody wants a pull request each: a repository was filled. */
+/** A larger push fills a repository, where a pull request for each bundle would be noise. */
 const mostMerged = 50
 /** Each costs a comparison of two trees. */
 const mostCommits = 300
 
 type Read = Pick<Repository, 'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'>
 
-/** Sorted by directory. `too-many`: there are more than `mostMerged`. Rejects with a GitError. */
+/** Sorted by directory. `too-many`: more than `mostMerged`. Rejects with a GitError. */
 export async function mergedBundles(
   from: CommitSha,
   tip: CommitSha,
   repository: Read,
 ): Promise<readonly MergedBundle[] | 'too-many'> {
-  // After a forced push the old tip may be unknown here: what is there was there before, for all that is known.
+  // After a forced push the old tip may be unknown: treat everything as old.
   const before = await repository.treeOf(from).catch(() => undefined)
   if (before === undefined) return []
   const found = await changedBundles(before, await repository.treeOf(tip), repository)
@@ -55,7 +55,7 @@ type Place = Pick<MergedBundle, 'directory' | 'version'>
 
 const releaseConfig = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
 
-/** By their roots, such as `operators/foo/1.2.3`. */
+/** By root, such as `operators/foo/1.2.3`. */
 async function changedBundles(
   before: TreeSha,
   after: TreeSha,
@@ -77,7 +77,7 @@ async function changedBundles(
     const isThere = async (tree: TreeSha) => hasManifest(await repository.list(tree, root), root)
     if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
       found.set(root, { directory, version })
-    // Whoever fills a repository is noticed before each of its directories is read.
+    // Stop early instead of reading every directory of a mass import.
     if (found.size > mostMerged) break
   }
   return found

@@ -1,5 +1,5 @@
-// Our pull request for one release: the commit on GitHub, the branch, the pull request, in this order. Killed between two
-// of them and run again, it goes on where it was: what is there is found, and nothing is made twice.
+// Creates the commit, branch and pull request of one release, in this order. After a crash it continues with what it
+// finds and creates nothing twice.
 import { createHash } from 'node:crypto'
 import type { CommitSha, TreeSha } from '../../../change/ids.ts'
 import type { ReadyRelease } from '../../../examine/release/release-order.ts'
@@ -15,7 +15,7 @@ import { ownBranchPrefix, type OwnPull, type WrittenFile } from '../../../ports/
 import type { JobContext } from '../job-context.ts'
 import type { Releasing } from './release-state.ts'
 
-/** One for each bundle directory, always the same. */
+/** Deterministic for each bundle directory. */
 export function releaseBranch({ directory, version }: Pick<Releasing, 'directory' | 'version'>): string {
   return `${ownBranchPrefix}${directory}/${version}`
 }
@@ -27,9 +27,8 @@ export interface Base {
 }
 
 /**
- * Opens the pull request, or renews its branch where something else is to be written now. `own`: the pull request as it
- * is; whoever else has pushed to its branch has it for themselves. `remember` is waited for before the branch is moved.
- * Rejects with a ForgeError.
+ * Opens the pull request, or updates its branch if the content changed. `own`: the existing pull request; a branch that
+ * others pushed to is left alone. `remember` is awaited before the branch moves. Rejects with a ForgeError.
  */
 export async function openRelease(
   entry: Releasing,
@@ -77,12 +76,12 @@ export async function openRelease(
   return next
 }
 
-/** Whether nobody but us moved the branch there; absent: there is none. */
+/** Whether only we moved the branch. Absent: no branch exists. */
 export function isOurs(
   tip: CommitSha | undefined,
   { head, from }: Pick<Releasing, 'head' | 'from'>,
 ): boolean {
-  // Killed before it was moved, it is where it was.
+  // After a crash before the move, the branch is at its old commit.
   return tip === undefined || tip === head || tip === from
 }
 

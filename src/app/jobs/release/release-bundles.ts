@@ -1,6 +1,5 @@
-// The job "add what is merged to the catalogs": bundle directories that came to the default branch get a pull request of
-// ours each, where the configuration of that branch allows it. Level-triggered: run at any time, as often as one likes, it
-// goes on where it was. It merges nothing: its pull requests are judged like those of anybody.
+// Opens a pull request for each bundle directory merged to the default branch, where its configuration allows.
+// Level-triggered and idempotent. It merges nothing: its pull requests are judged like any other.
 import type { Config } from '../../../config/config.ts'
 import { compareVersions, parseVersion } from '../../../catalog/versions/version.ts'
 import type { CommitSha } from '../../../change/ids.ts'
@@ -19,12 +18,11 @@ import { stepRelease } from './step-release.ts'
 type ReleaseJob = Extract<Job, { kind: 'release' }>
 type Releases = JobContext<State & Jobs & Leases & Landings>
 
-/** Seconds until the job is run again while another one does it. */
+/** Seconds until retry while another process holds the lease. */
 const leaseWait = 5
-/** Of one repository at once. Beyond it the oldest are let go. */
+/** For each repository; the oldest are dropped. */
 const mostReleasing = 500
 
-/** Whether there may be something to do: a branch that was pushed to, or releases under way. */
 export async function wantsReleases(
   branch: string,
   tip: CommitSha,
@@ -59,10 +57,10 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
   if (tip === undefined) return
   const tree = await repository.treeOf(tip)
   const { config, findings } = await readConfig(repository, tree)
-  // Nobody knows what a broken file wants: what is under way waits for its mending.
+  // Wait until the broken configuration is fixed.
   if (findings.length > 0) return
   if (!config.bundles.release.enabled) {
-    // Switched on again it counts for what is merged from then on.
+    // If enabled again, only later merges count.
     await store.retainState(releases, forge.repository, [])
     return
   }
@@ -86,7 +84,7 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
       state = { ...state, releasing: state.releasing.flatMap((one) => (isIt(one) ? (next ?? []) : one)) }
       await write(state)
     }
-    // What is wrong with an earlier one is told there.
+    // Problems of an earlier version are reported there.
     const isBehind = state.releasing
       .slice(0, at)
       .some((one) => one.directory === directory && one.told.length === 0)
@@ -94,7 +92,7 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
       const next = await stepRelease({ entry, config, base, isBehind, remember: put }, place)
       if (next !== entry) await put(next)
     } catch (error) {
-      // Nobody's bundle keeps those of others waiting.
+      // One bundle's failure must not block the others.
       failed.push(error)
     }
   }
@@ -105,7 +103,7 @@ async function release(job: ReleaseJob, place: Releases): Promise<void> {
   await store.enqueue(job, Math.max(1, Math.ceil((again - app.clock.now()) / 1000)))
 }
 
-/** The state with what came to the branch since. */
+/** Adds what was merged to the branch since. */
 async function noticed(state: ReleaseState, tip: CommitSha, place: Releases): Promise<ReleaseState> {
   const { app, repository } = place
   const merged = await mergedBundles(state.seen, tip, repository)
@@ -131,7 +129,7 @@ async function noticed(state: ReleaseState, tip: CommitSha, place: Releases): Pr
   }
 }
 
-/** By package, and then in the order of their versions: each may stand on the one before it. */
+/** By package, then version: each may replace the one before it. */
 function byVersion(a: Releasing, b: Releasing): number {
   if (a.directory !== b.directory) return a.directory < b.directory ? -1 : 1
   const [one, other] = [parseVersion(a.version), parseVersion(b.version)]

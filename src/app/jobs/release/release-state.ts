@@ -1,5 +1,4 @@
-// What is remembered of the releases of a branch: up to which commit merged bundle directories were noticed, and how far
-// each of them is on its way into the catalogs.
+// State of a branch's releases: the last commit searched for merged bundles, and the progress of each bundle.
 import { z } from 'zod'
 import { commitSha, isObjectId } from '../../../change/ids.ts'
 import { defineState } from '../../../ports/state.ts'
@@ -10,39 +9,34 @@ const milliseconds = z.number()
 const releasing = z.object({
   /** Below `operators/`. */
   directory: z.string(),
-  /** The name of the bundle's directory. */
   version: z.string(),
-  /** The commit on the branch that brought it. */
   commit,
-  /** When that was noticed. */
   since: milliseconds,
-  /** How often its image was asked for, and when it is the next time. */
+  /** Attempts to find its image, and the time of the next one. */
   tries: z.number(),
   again: milliseconds,
-  /** By digest, once it is known. */
   image: z.string().exactOptional(),
-  /** The tip for which it was worked out last. */
+  /** The tip it was last computed for. */
   seen: commit.exactOptional(),
   /**
-   * The commit that our branch is at, or is to be moved to: written down before it is moved. `from`: where the branch was
-   * before; absent where there was none.
+   * The commit our branch has or will have, recorded before the move. `from`: its commit before; absent if there was no
+   * branch.
    */
   head: commit.exactOptional(),
   from: commit.exactOptional(),
   /** Of the files that `head` writes. */
   digest: z.string().exactOptional(),
-  /** Digests of what was told. */
+  /** Digests of reported news. */
   told: z.array(z.string()).readonly(),
 })
 
 const releaseState = z.object({ seen: commit, releasing: z.array(releasing).readonly() })
 
-/** One bundle directory on its way. */
 export type Releasing = Readonly<z.infer<typeof releasing>>
 
 export type ReleaseState = Readonly<z.infer<typeof releaseState>>
 
-/** By the branch's name. */
+/** By branch name. */
 export const releases = defineState<ReleaseState>('release', {
   version: 1,
   read: (stored) => releaseState.safeParse(stored).data,

@@ -1,5 +1,5 @@
-// One bundle directory on its way into the catalogs, one step on: its image is waited for, what would be written is worked
-// out, its pull request is opened, renewed or left alone. Says why where there is none.
+// Advances one release: waits for the image, computes the change, and opens or updates the pull request. Reports why if
+// there is none.
 import { createHash } from 'node:crypto'
 import type { PullNumber } from '../../../change/ids.ts'
 import { bundleImage } from '../../../config/bundle-release.ts'
@@ -18,27 +18,29 @@ import { contentOfImage, digestOfImage } from './bundle-image-of.ts'
 import { isOurs, openRelease, releaseBranch, type Base } from './open-release.ts'
 import type { Releasing } from './release-state.ts'
 
-/** Milliseconds between two questions to a registry, the first and the longest. */
+/** Milliseconds between registry requests, first and maximum. */
 const firstWait = 30_000
 const longestWait = 30 * 60_000
-/** Milliseconds after the merge: what is not released then, nobody waits for. */
+/** Milliseconds after the merge until a release is abandoned. */
 const longestLife = 14 * 24 * 3600_000
-/** Of one bundle. More would be noise: they say where to look. */
 const mostTold = 5
 
 export interface Step {
   readonly entry: Releasing
   readonly config: Config
   readonly base: Base
-  /** Earlier versions of the package are on their way: what this one lacks may come with them. */
+  /** Earlier versions are in progress and may bring what this one lacks. */
   readonly isBehind: boolean
-  /** Waited for before anything is done that a second run must know of. */
+  /** Awaited before any effect that a rerun must know about. */
   readonly remember: (entry: Releasing) => Promise<void>
 }
 
 type Place = JobContext<Landings>
 
-/** What is to be remembered; undefined where it is over. Rejects with a ForgeError, a GitError, or what a process failed with. */
+/**
+ * Returns the new state, or undefined when the release is over. Rejects with a ForgeError, a GitError or a process
+ * failure.
+ */
 export async function stepRelease(step: Step, place: Place): Promise<Releasing | undefined> {
   const { entry, base } = step
   const { app, forge } = place
@@ -49,7 +51,7 @@ export async function stepRelease(step: Step, place: Place): Promise<Releasing |
     return undefined
   }
   if (own === undefined && app.clock.now() - entry.since > longestLife) return undefined
-  // Whoever pushed to it has it for themselves.
+  // Others pushed to it; leave it alone.
   if (own !== undefined && !isOurs(own.head, entry)) return withSeen(entry, base)
   const { image } = entry
   if (image !== undefined && entry.seen === base.tip) return entry
@@ -73,16 +75,16 @@ async function follow(
   switch (standing.kind) {
     case 'done':
     case 'unwanted':
-      // The base has all of it, or nobody wants it any more: there is nothing to agree to.
+      // The base has the content already, or the release is no longer wanted.
       if (own !== undefined) await forge.perform({ kind: 'close-own-pull', pull: own.pull })
       app.log.info({ bundle: releaseBranch(entry), standing }, 'a bundle is not to be released')
       return undefined
     case 'refused': {
-      // A pull request that is open says by its own checks what is wrong with it now.
+      // An open pull request reports its problems through its checks.
       if (own !== undefined || step.isBehind) return seen
       const told = await tell(seen, { kind: 'refused', why: standing.why }, step, place)
       if (standing.isImage !== true) return told
-      // Whoever pushes another image under the same name gets it looked at.
+      // Another image may have been pushed under the same name.
       const { image: _, ...rest } = told
       return { ...rest, tries: told.tries + 1, again: app.clock.now() + longestWait }
     }
@@ -98,7 +100,7 @@ async function open(
   place: Place,
 ): Promise<Releasing> {
   const { base } = step
-  // Whatever ends here before it is done is done again: only then has it seen this tip.
+  // The tip counts as seen only when the step is complete.
   const { seen: _, ...entry } = step.entry
   let latest: Releasing = entry
   try {
@@ -113,7 +115,7 @@ async function open(
     if (!(error instanceof ForgeError) || error.retryable) throw error
     place.app.log.warn({ err: error, branch: releaseBranch(entry) }, 'GitHub refused a release')
     const refused = withSeen(latest, base)
-    // One that is open says by its own checks that it is out of date.
+    // An open pull request reports through its checks that it is outdated.
     return own === undefined
       ? tell(refused, { kind: 'not-opened', why: error.message }, step, place)
       : refused
@@ -159,12 +161,12 @@ async function askForImage(step: Step, place: Place): Promise<Releasing> {
     )
   const answer = await digestOfImage(image, app.registries)
   if (answer.kind === 'not-yet') return waiting(step, undefined, place, answer.reason)
-  // Worked out at once, by the next step: what is known of the image is remembered first.
+  // Save the image first; the next step computes the change at once.
   const { seen: _, ...rest } = entry
   return { ...rest, image: answer.value, again: app.clock.now() }
 }
 
-/** The registry has no clear answer yet. After the time that the configuration gives it, people are told. */
+/** The registry has no clear answer. People are notified after the configured time. */
 async function waiting(
   step: Step,
   own: OwnPull | undefined,
@@ -181,7 +183,7 @@ async function waiting(
   return tell(next, { kind: 'late', image, hours: Math.round(patience / 3600_000), reason }, step, place)
 }
 
-/** Says it once, whatever the words of a registry are each time. */
+/** Reports once, even if the registry's wording varies. */
 async function tell(entry: Releasing, news: ReleaseNews, { base }: Step, place: Place): Promise<Releasing> {
   const { app, forge } = place
   const about = news.kind === 'late' ? 'late' : `${news.kind} ${news.why}`
@@ -203,7 +205,7 @@ async function tell(entry: Releasing, news: ReleaseNews, { base }: Step, place: 
   return { ...entry, told: [...entry.told, key] }
 }
 
-/** The pull request whose merge brought the directory: on our record, or on GitHub's. */
+/** Finds the pull request that merged the directory, in our records or GitHub's. */
 async function pullOf(
   { commit }: Releasing,
   { branch }: Base,

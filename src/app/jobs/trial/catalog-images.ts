@@ -1,5 +1,5 @@
-// The images of a pull request's catalogs, for what takes catalogs from images alone: the preview of exactly the tree that would
-// land, and what is published of exactly the tree that it would land on. By their content, and always by their digests.
+// Finds catalog images for installers that need them: the preview of the tree to merge, and the published image of its
+// base. Matched by content, referenced by digest.
 import type { PullNumber } from '../../../change/ids.ts'
 import type { State } from '../../../ports/state.ts'
 import type { TrialImages } from '../../trials/trial-order.ts'
@@ -10,7 +10,7 @@ import { publications } from '../publish/publication-state.ts'
 import { readGround } from '../publish/read-ground.ts'
 import type { TrialWish } from './trial-state.ts'
 
-/** By the catalog's root. `coming`: the preview is wished, and being made. */
+/** By catalog root. `coming`: the preview is being built. */
 export type FoundImages = ReadonlyMap<string, TrialImages | 'coming'>
 
 export async function catalogImages(
@@ -51,7 +51,7 @@ async function imagesIn(
       (one) => one.root === root && one.image === publication.image && one.key === key,
     )
     if (!image || image.until <= app.clock.now()) {
-      // What is over is not made again, unless somebody asks again.
+      // An expired preview is rebuilt only on request.
       isOver ||=
         image !== undefined || made?.ended.some((end) => isEndOf(end, asked?.comment ?? 0, key)) === true
       continue

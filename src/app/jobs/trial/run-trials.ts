@@ -1,5 +1,5 @@
-// The job "try this pull request on the cluster". One trial at a time on each cluster, over all instances of the App; repositories
-// whose trial has just ended let others go first. A process that dies leaves names: the next one takes away what they stand for.
+// Runs cluster trials, one at a time on each cluster over all instances. Repositories with a recent trial yield to
+// others. A crashed process leaves names, from which the next one cleans up.
 import { ForgeError } from '../../../github/forge-error.ts'
 import { trialCheck, type ToldTrial } from '../../../messages/trial-check.ts'
 import type { Job, Jobs } from '../../../ports/jobs.ts'
@@ -15,24 +15,22 @@ type TrialJob = Extract<Job, { kind: 'trial' }>
 type Trying = JobContext<State & Jobs & Leases>
 type Wished = TrialWish['trials'][number]
 
-/** Seconds that a lease holds without news. */
 const leaseSeconds = 180
-/** Seconds until a cluster that is taken is asked for again. */
+/** Seconds until retry while the cluster is in use. */
 const busySeconds = 15
-/** Milliseconds after a repository's trial in which it lets others go first: whoever waits has asked again by then. */
+/** Milliseconds in which a repository yields after its trial; all who wait retry within this time. */
 const politeFor = 3 * busySeconds * 1000
-/** Of a repository that waits, its place in the line is known so long: until it has asked again. */
+/** Seconds for which a repository keeps its place in line without asking again. */
 const lineSeconds = 2 * busySeconds
-/** Under which the turns of a repository are kept. */
 const own = 'last'
-/** Milliseconds between two states of the check while it runs. */
+/** Milliseconds between check updates while it runs. */
 const shownEvery = 15_000
 
 const nothingMade: MadeTrials = { key: '', running: [], attempts: 0 }
-/** A process that fails is given the same again so often: what it left is taken away then. */
+/** Retries after a process failure, which also clean up. */
 const mostAttempts = 3
 const againSeconds = 60
-/** Seconds until a preview image that is being made is looked for again, and how often: ten minutes, then OLM v1 is left out. */
+/** Seconds between checks for a preview image in progress, and their number: after ten minutes OLM v1 is skipped. */
 const imageSeconds = 20
 const mostWaits = 30
 
@@ -78,8 +76,8 @@ export async function runTrials(
 }
 
 /**
- * The cluster, where it is free and nobody else has waited for it: a repository with many pull requests is one of those who
- * wait. Being in line is a lease of its own, which nobody gives back; it ends by itself.
+ * Returns the cluster's lease if it is free and no other repository waits first. A place in line is a lease that
+ * expires unreleased.
  */
 async function takeSlot(slot: string, { app, forge }: Trying): Promise<Lease | undefined> {
   const line = `trial line ${slot}`
@@ -131,7 +129,7 @@ async function tryAll(
       return 'go'
     }
     const answer = await tryOne(wished, wish, made.running, ground, onNews, place)
-    // What clean-up could not take away is its janitor's, by its own labels.
+    // The janitor removes the remaining objects by label.
     if (answer.kind === 'tried' || answer.kind === 'not-tried') await note({ running: [] })
     if (answer.kind === 'failed' && made.attempts < mostAttempts) {
       await note({ attempts: made.attempts + 1 })
@@ -141,7 +139,7 @@ async function tryAll(
     }
     told.push(toldOf(wished, answer))
     const now = await app.store.readState(trialWishes, forge.repository, key)
-    // A newer commit has its own check, and its own job.
+    // A newer commit has its own check and job.
     if (now?.key !== wish.key || now.isOver) {
       await show(
         wish,
@@ -160,7 +158,7 @@ async function tryAll(
   }
   await show(wish, told, place)
   await note({ key: wish.key, attempts: 0 })
-  // Where the check is required, it may be merged now.
+  // The required check may have been the last obstacle to the merge.
   if (wish.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
 }
 

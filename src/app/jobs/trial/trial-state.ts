@@ -1,4 +1,4 @@
-// What must survive of trials on a cluster: what is wished for which commit, what runs under which names, what is done.
+// Persistent state of cluster trials: requested, running and done.
 import { z } from 'zod'
 import { commitSha, isObjectId, treeSha } from '../../../change/ids.ts'
 import { targets } from '../../../checks/install/targets.ts'
@@ -22,16 +22,15 @@ const trial = z.object({
 })
 
 const wish = z.object({
-  /** The pull request's head, on which the check stands. */
+  /** The pull request's head, which has the check. */
   head: z.string().refine(isObjectId).transform(commitSha),
-  /** The tree that would land, as it was validated, and the one that it would land on. */
+  /** The validated tree to merge, and its base. */
   tree: z.string().refine(isObjectId).transform(treeSha),
   baseTree: z.string().refine(isObjectId).transform(treeSha),
-  /** Of each catalog's root. */
+  /** By catalog root. */
   trials: z.array(z.object({ root: z.string(), trial })),
-  /** What makes it another wish: the same is not tried twice. */
+  /** Identifies the request; equal ones are not repeated. */
   key: z.string(),
-  /** Whether the configuration lets nothing be merged without it. */
   isRequired: z.boolean(),
   isOver: z.boolean(),
 })
@@ -43,13 +42,12 @@ export const trialWishes = defineState<TrialWish>('trial wish', {
 })
 
 const made = z.object({
-  /** The wish that is done. */
   key: z.string(),
-  /** Of trials that were begun and are not known to have ended. */
+  /** Trials that started and may not have ended. */
   running: z.array(z.string()),
-  /** How often its process failed. */
+  /** Process failures so far. */
   attempts: z.number(),
-  /** For which wish an image of the catalog was waited for, and how often. */
+  /** The request that waited for a catalog image, and how often. */
   waited: z.object({ key: z.string(), times: z.number() }).exactOptional(),
 })
 export type MadeTrials = Readonly<z.infer<typeof made>>
@@ -59,7 +57,7 @@ export const madeTrials = defineState<MadeTrials>('trial', {
   read: (stored) => made.safeParse(stored).data,
 })
 
-/** When a repository's last trial ended: others come first for a while. */
+/** When a repository's last trial ended; it then yields for a while. */
 const turn = z.object({ ended: z.number() })
 
 export const trialTurns = defineState<Readonly<z.infer<typeof turn>>>('trial turn', {

@@ -1,6 +1,5 @@
-// Notes that a pull request's result may be tried on a cluster. Trying an Operator lets its author run programs there: so only
-// where the repository's configuration says so, and only when every check passed (whoever must agree has agreed), or a
-// maintainer asked for exactly this commit. The trial is a job of its own.
+// Requests a cluster trial. A trial lets the author run programs in the cluster, so it needs the repository's
+// configuration and either all checks passed or a maintainer's request for this commit. A separate job runs it.
 import { createHash } from 'node:crypto'
 import type { CheckOutcome } from '../../../checks/check.ts'
 import { checkIds } from '../../../findings/checks.ts'
@@ -14,18 +13,15 @@ import type { State } from '../../../ports/state.ts'
 import type { JobContext } from '../job-context.ts'
 import { trialWishes, type TrialWish } from './trial-state.ts'
 
-/** What a look found out. */
 export interface LookedForTrial {
   readonly snapshot: Snapshot
   readonly verdict: Verdict
   readonly epoch: number
-  /** As the base's configuration has it. */
   readonly onCluster: 'off' | 'asked' | 'automatic'
-  /** Whether the base's configuration requires the check that tells of them. */
   readonly requiresCluster: boolean
 }
 
-/** Undefined where nothing may be tried, or nobody wants it. Pure. */
+/** Returns undefined if a trial is not allowed or not requested. Pure. */
 export function wishedTrial(
   { snapshot, verdict, epoch, onCluster, requiresCluster }: LookedForTrial,
   records: readonly CommandRecord[],
@@ -35,7 +31,7 @@ export function wishedTrial(
   if (onCluster === 'off' || result === undefined || snapshot.state !== 'open') return undefined
   const trials = outcomes.find(({ check }) => check === 'install')?.trials ?? []
   if (trials.length === 0) return undefined
-  // What does not pass these installs nowhere, or nobody knows which images it would run.
+  // Without these checks it cannot be installed, or its images are unknown.
   const isSound = (['validation', 'images', 'install'] as const).every((id) =>
     outcomes.some((outcome) => outcome.check === id && passed(outcome)),
   )
@@ -51,7 +47,7 @@ export function wishedTrial(
     outcomes.some((outcome) => outcome.check === id && passed(outcome) && outcome.waiting.length === 0),
   )
   if (comment === undefined && !(onCluster === 'automatic' && allAgree)) return undefined
-  // A base that moved elsewhere changes nothing of it; who asks again gets it again.
+  // Independent of the base; a repeated request by comment runs again.
   const about = JSON.stringify([snapshot.head, comment ?? 0, trials])
   return {
     head: snapshot.head,
@@ -68,7 +64,7 @@ function passed({ findings, unanswered }: CheckOutcome): boolean {
   return unanswered.length === 0 && !findings.some(({ severity }) => severity === 'error')
 }
 
-/** Writes the wish down where it is a new one. A wish that nobody has any more is over: what runs for it is stopped. */
+/** Withdrawn requests end, and their trials stop. */
 export async function wishTrial(
   looked: LookedForTrial,
   { app, forge, installation, repository: mirror }: JobContext<State & Jobs & PullMemory>,
@@ -81,7 +77,7 @@ export async function wishTrial(
   const records = await app.store.commands(repository, pull)
   const wish = wishedTrial(looked, records, await mirror.treeOf(base))
   if (wish === undefined) {
-    // Questions that are open for the moment take no trial away; another commit does.
+    // Only another commit ends a trial, not a temporarily unanswered question.
     if (known && !known.isOver && known.head !== looked.snapshot.head)
       await app.store.writeState(trialWishes, repository, new Map([[key, { ...known, isOver: true }]]))
     return
@@ -91,7 +87,6 @@ export async function wishTrial(
   await app.store.enqueue({ kind: 'trial', installation, repository, pull })
 }
 
-/** A pull request was closed: what is tried of it is stopped. */
 export async function dropTrials(pull: Snapshot['pull'], { app, forge }: JobContext<State>): Promise<void> {
   const { repository } = forge
   const key = String(pull)

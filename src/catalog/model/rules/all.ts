@@ -1,4 +1,3 @@
-// Every rule of opm's model validation, for pages, switches and tests.
 import type { AnyRule } from '../../../findings/rule.ts'
 import * as bundleRules from './bundle-rules.ts'
 import * as channelRules from './channel-rules.ts'

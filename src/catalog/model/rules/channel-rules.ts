@@ -1,5 +1,3 @@
-// opm's rules about channels, their entries and their upgrade graph.
-// Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 
@@ -8,7 +6,7 @@ interface InChannel {
   readonly channel: string
 }
 
-/** For channels, bundles and deprecations alike: `object` says which, `channel "stable"`. */
+/** For channels, bundles and deprecations; `object` is for example `channel "stable"`. */
 export const unknownPackage = defineRule<{ package: string; object: string }>({
   id: 'unknown-package',
   check: 'validation',

@@ -1,4 +1,3 @@
-// opm's rules about deprecations. Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 

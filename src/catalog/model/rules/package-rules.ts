@@ -1,4 +1,3 @@
-// opm's rules about packages. Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 
@@ -107,7 +106,7 @@ export const duplicateVersion = defineRule<{ package: string; version: string; b
   }),
 })
 
-/** For packages, channels and bundles alike. */
+/** For packages, channels and bundles. */
 export const deprecationWithoutMessage = defineRule<{ package: string; object: string }>({
   id: 'deprecation-without-message',
   check: 'validation',

@@ -1,6 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 
-/** `more`: so many other images of the package are named by tag too, where they are told together. */
+/** `more`: how many other images of the package are named by tag too, if they share one finding. */
 
 type Tagged = { reference: string; digest?: string; package?: string; more?: number }
 

@@ -1,4 +1,4 @@
-// A catalog as OLM's resolver sees it: one entry for each bundle in each channel. Plain lookups; chooses nothing.
+// A catalog as OLM's resolver sees it: one entry for each bundle in each channel.
 import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
@@ -14,7 +14,7 @@ import {
 } from './operator-entry.ts'
 import { operatorFacts } from './operator-facts.ts'
 
-/** One channel's entries. `order` is from the head down; OLM gives up where it cannot tell one. */
+/** `order` starts at the head; OLM gives up where it cannot determine the order. */
 export interface ChannelOfEntries {
   readonly package: string
   readonly name: string
@@ -26,21 +26,19 @@ export interface ChannelOfEntries {
 export interface EntriesOfPackage {
   readonly name: string
   readonly defaultChannel: string
-  /** The default channel in front, then by name: the order in which OLM prefers them. */
+  /** The default channel first, then by name: OLM's order of preference. */
   readonly channels: readonly ChannelOfEntries[]
 }
 
-/** The catalog behind one CatalogSource. */
 export interface CatalogEntries {
   readonly name: string
   readonly packages: ReadonlyMap<string, EntriesOfPackage>
-  /** The entries of a name and channel, of whichever package. */
+  /** Counts the entries with this name and channel in all packages. */
   countOf(name: string, channel: string): number
-  /** Packages of which some bundle provides the API. */
   providersOf(api: string): readonly EntriesOfPackage[]
 }
 
-/** Packages are looked into when they are first asked for: a catalog has hundreds, and a change is about one. */
+/** Builds each package on first use: a catalog has hundreds, and a change touches few. */
 export function catalogEntries(catalog: Catalog, name: string): CatalogEntries {
   const bundles = Map.groupBy(catalog.bundles, (bundle) => bundle.package)
   const channels = Map.groupBy(catalog.channels, (channel) => channel.package)
@@ -75,7 +73,7 @@ function channelsOf(
   channels: readonly ChannelBlob[],
   bundles: readonly BundleBlob[],
 ): readonly ChannelOfEntries[] {
-  // Of several bundles of a name the first counts.
+  // The first of several bundles with one name counts.
   const facts = new Map(bundles.toReversed().map((blob) => [blob.name, factsOfBlob(blob)]))
   return channels
     .map((blob): ChannelOfEntries => {
@@ -95,7 +93,7 @@ function channelsOf(
     .sort(compareChannels)
 }
 
-/** The default channel first, then by package and name, as Go orders texts of these alphabets. */
+/** The default channel first, then by package and name in Go's string order. */
 export function compareChannels(
   a: Pick<ChannelOfEntries, 'isDefault' | 'package' | 'name'>,
   b: Pick<ChannelOfEntries, 'isDefault' | 'package' | 'name'>,
@@ -104,7 +102,7 @@ export function compareChannels(
   return compareText(a.package, b.package) || compareText(a.name, b.name)
 }
 
-/** The same blob stands on both sides of most changes. */
+/** Cached because most blobs are the same on both sides of a change. */
 const factsOfBlob = oncePer((blob: BundleBlob): OperatorFacts => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
@@ -113,7 +111,7 @@ const factsOfBlob = oncePer((blob: BundleBlob): OperatorFacts => {
   return { ...facts, properties: [...own, ...own.flatMap(repeated)] }
 })
 
-/** opm serves requirements as dependencies too, and OLM makes properties of them again: a CEL rule sees both. */
+/** opm also serves requirements as dependencies, and OLM turns those back into properties, so a CEL rule sees both. */
 function repeated({ type, value }: PropertyValue): readonly PropertyValue[] {
   const fields = (...names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, textField(value, name)]))
@@ -162,7 +160,6 @@ function countsIn(
   return counts
 }
 
-/** Names of the packages that provide each API. */
 function providersIn(bundles: readonly BundleBlob[]): ReadonlyMap<string, ReadonlySet<string>> {
   const providers = new Map<string, Set<string>>()
   for (const { package: its, properties } of bundles)

@@ -1,11 +1,11 @@
-// A CEL rule of an `olm.constraint`, held against the properties of a bundle as OLM does: an error means false. Rules
-// come from strangers: what could take long is not evaluated, and that is said.
+// Evaluates a CEL rule of an `olm.constraint` as OLM does: an error means false. Rules are untrusted, so expensive ones
+// are refused.
 import { Environment } from '@marcbachmann/cel-js'
 import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
 import { celProblem } from '../../validation/view/cel.ts'
 import { ResolverError, type PropertyValue } from './operator-entry.ts'
 
-/** It could not be found out whether a bundle meets the rule; the message says why. */
+/** The rule cannot be evaluated; the message says why. */
 export class Unanswerable extends Error {}
 
 const environment = new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 } })
@@ -14,10 +14,10 @@ const environment = new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 1
     BigInt(Math.sign(compareVersions(versionFrom(one), versionFrom(other)))),
   )
 
-/** Steps that one rule may take at most on one bundle: the loops it nests, over the properties or a list of its own. */
+/** Limit on the steps of one rule for one bundle, estimated from its nested loops. */
 const mostSteps = 1_000_000
 
-/** Throws a ResolverError where OLM refuses the rule. */
+/** @throws ResolverError if OLM refuses the rule. */
 export function celRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
   const problem = celProblem(rule)
   if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
@@ -50,7 +50,7 @@ function refuseLong(rule: string, properties: number): void {
   const items = Math.max(properties, rule.split(',').length, 1)
   if (items ** loops > mostSteps)
     throw new Unanswerable(`the rule ${shortened(rule)} could take too long on ${properties} properties`)
-  // JavaScript's regular expressions go back where Go's never do; one repetition alone is harmless.
+  // JavaScript's regular expressions backtrack, Go's do not. A single repetition is harmless.
   if (/\bmatches\s*\(/.test(rule) && [...rule.matchAll(/[*+{?]/g)].length > 1)
     throw new Unanswerable(`the rule ${shortened(rule)} has a regular expression that could take too long`)
 }

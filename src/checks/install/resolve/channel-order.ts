@@ -1,5 +1,5 @@
-// The order in which OLM v0 prefers the entries of a channel: from its head down `replaces`, without what is skipped.
-// In words of OLM's own where it cannot tell one (OLM: resolver.go, sortChannel).
+// OLM v0's order of preference in a channel: from the head along `replaces`, without skipped entries. Errors use OLM's
+// text (OLM: resolver.go, sortChannel).
 import { quote } from '../../../go/text.ts'
 import { type OperatorEntry } from './operator-entry.ts'
 
@@ -7,7 +7,7 @@ export type ChannelOrder =
   | { readonly ok: true; readonly entries: readonly OperatorEntry[] }
   | { readonly ok: false; readonly error: string }
 
-/** Entries are those of one package and channel. */
+/** All entries must be of one package and channel. */
 export function channelOrder(entries: readonly OperatorEntry[]): ChannelOrder {
   const [any] = entries
   if (any === undefined) return { ok: true, entries: [] }

@@ -1,10 +1,10 @@
-// The choice that OLM's resolver makes: of all sets in which every constraint holds the one that its preferences lead to
-// first, and nothing more than that. Knows variables and constraints, not catalogs. (OLM: resolver/solver, search.go.)
+// Chooses the smallest preferred set that meets all constraints, as OLM's resolver does. (OLM: resolver/solver,
+// search.go.)
 import { holds, negated, SatSolver, type Literal } from './sat-solver.ts'
 
 export type Constraint = { readonly text: string } & (
   | { readonly kind: 'mandatory' | 'prohibited' }
-  /** At least one of these, those in front preferred. */
+  /** At least one of these, in order of preference. */
   | { readonly kind: 'dependency'; readonly ids: readonly string[] }
   | { readonly kind: 'conflict'; readonly id: string }
   | { readonly kind: 'at most one'; readonly ids: readonly string[] }
@@ -15,21 +15,20 @@ export interface Variable {
   readonly constraints: readonly Constraint[]
 }
 
-/** A constraint with the variable that it is about. */
 export interface Applied {
   readonly subject: string
   readonly constraint: Constraint
 }
 
 export type Choice =
-  /** In the order in which they were chosen: the mandatory ones first. */
+  /** In the order of choice, mandatory ones first. */
   | { readonly kind: 'chosen'; readonly ids: readonly string[] }
-  /** Constraints that cannot hold together; without any one of them the others could. */
+  /** A minimal set of conflicting constraints. */
   | { readonly kind: 'not satisfiable'; readonly constraints: readonly Applied[] }
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'gave up' }
 
-/** Conflicts that one choice may run into: real catalogs have a handful, hostile ones could go on for ever. */
+/** Real catalogs need a handful of conflicts; the limit stops hostile ones. */
 const mostConflicts = 20_000
 
 export function chooseBundles(variables: readonly Variable[]): Choice {
@@ -49,9 +48,8 @@ export function chooseBundles(variables: readonly Variable[]): Choice {
 }
 
 /**
- * Asks before each step whether it still leads to a set in which all holds. OLM goes back instead, and a choice that it has
- * gone back over is not made anew: its solver then takes any candidate that will do, now and then another than the
- * preferred one. That cannot be foretold, and the preferred one is what is said here.
+ * Checks before each step that a solution remains possible. OLM backtracks instead and does not repeat a choice that it
+ * undid, so it sometimes picks a less preferred candidate. This function always returns the preferred one.
  */
 function chooseCarefully(formula: Formula): Choice {
   const solver = formula.solver()
@@ -70,7 +68,7 @@ function chooseCarefully(formula: Formula): Choice {
   return found && !gaveUp ? { kind: 'chosen', ids: formula.idsOf(found) } : { kind: 'gave up' }
 }
 
-/** Constraints that suffice to make it impossible: what the solver blames, less what can be left out of that. */
+/** Returns the constraints that the solver blames, reduced to a minimal set. */
 function explain(formula: Formula): Choice {
   const all = formula.applied
   const solver = formula.solver({ withSwitches: true })
@@ -90,7 +88,7 @@ function explain(formula: Formula): Choice {
   return { kind: 'not satisfiable', constraints: inOrderOfChain(constraints) }
 }
 
-/** From the mandatory ones along the dependencies, so that it can be read as a chain. */
+/** Orders constraints from the mandatory ones along the dependencies. */
 function inOrderOfChain(constraints: readonly Applied[]): readonly Applied[] {
   const bySubject = Map.groupBy(constraints, ({ subject }) => subject)
   const open = constraints
@@ -112,7 +110,6 @@ function inOrderOfChain(constraints: readonly Applied[]): readonly Applied[] {
   return [...ordered, ...constraints.filter((applied) => !ordered.has(applied))]
 }
 
-/** That something has to be there comes before what it needs. */
 function rank({ constraint }: Applied): number {
   return constraint.kind === 'mandatory' ? 0 : 1
 }
@@ -126,9 +123,8 @@ function namedIn(constraint: Constraint): readonly string[] {
   return 'id' in constraint ? [constraint.id] : []
 }
 
-/** Variables and constraints in the solver's numbers. */
+/** Maps variables and constraints to the solver's numbers. */
 class Formula {
-  /** Numbers of the variables that must be chosen, in their order. */
   readonly anchors: readonly number[]
   readonly applied: readonly Applied[]
   private readonly variables: readonly Variable[]
@@ -145,7 +141,7 @@ class Formula {
     )
   }
 
-  /** With switches each constraint counts only while its own variable is assumed. */
+  /** With switches, each constraint applies only while its variable is assumed. */
   solver({ withSwitches = false } = {}): SatSolver {
     const count = this.variables.length + (withSwitches ? this.applied.length : 0)
     const solver = new SatSolver(count, mostConflicts)
@@ -176,8 +172,8 @@ class Formula {
   }
 
   /**
-   * Walks the choices in OLM's order: what is mandatory, then what each chosen one depends on, breadth first; a choice
-   * that is met already is no choice. `accept` says whether a candidate can be. Undefined where a choice has none.
+   * Walks the choices in OLM's order: mandatory variables, then their dependencies, breadth first. Skips choices
+   * already met. `accept` says whether a candidate is possible. Undefined if a choice has no candidate.
    */
   follow(accept: (literal: Literal) => boolean): ReadonlySet<number> | undefined {
     const chosen = new Set<number>()

@@ -1,5 +1,5 @@
-// The value of an `olm.constraint`, decoded as Go decodes it for OLM: unknown fields refused, absent ones empty, of
-// several kinds the first in OLM's order. How it should be written is for the rules of the validation check.
+// Decodes an `olm.constraint` as OLM's Go code does: refuses unknown fields, defaults absent ones, and uses the first
+// kind in OLM's order.
 import type { Json } from '../../../go/json/json.ts'
 import { quote } from '../../../go/text.ts'
 
@@ -14,14 +14,14 @@ type Decoded =
   { readonly ok: true; readonly value: DecodedConstraint } | { readonly ok: false; readonly error: string }
 type Fields = Readonly<Record<string, Json>>
 
-/** OLM's limit for the value's text. */
+/** Bytes of the value's text, OLM's limit. */
 const mostBytes = 2 << 16
-/** Far deeper than anyone writes: hostile values must not exhaust the stack. */
+/** Stops hostile values from exhausting the stack. */
 const mostLevels = 500
 
 class Undecodable extends Error {}
 
-/** Never throws; the error ends OLM's sentence. */
+/** Never throws; the error completes OLM's sentence. */
 export function decodeConstraint(value: Json): Decoded {
   if (new TextEncoder().encode(JSON.stringify(value)).length > mostBytes)
     return { ok: false, error: `olm.constraint value is greater than max constraint size ${mostBytes} bytes` }
@@ -44,7 +44,7 @@ function decoded(value: Json, level: number): DecodedConstraint {
     'any',
     'not',
   ])
-  // All are decoded, whichever counts in the end: what is wrong in any of them is refused.
+  // OLM decodes every kind, so an error in any of them counts.
   const gvk = fieldsOf(fields['gvk'], 'constraints.GVKConstraint', ['group', 'kind', 'version'])
   const its = fieldsOf(fields['package'], 'constraints.PackageConstraint', ['packagename', 'versionrange'])
   const cel = fieldsOf(fields['cel'], 'constraints.Cel', ['rule'])
@@ -73,7 +73,7 @@ function parts(value: Json | undefined, level: number): readonly DecodedConstrai
   return list.map((item: Json) => decoded(item ?? {}, level + 1))
 }
 
-/** By their names in lower case; nothing where Go leaves a pointer empty. */
+/** Returns fields by lower-case name; empty where Go leaves a pointer nil. */
 function fieldsOf(value: Json | undefined, type: string, known: readonly string[]): Fields {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(value, type)
@@ -81,7 +81,7 @@ function fieldsOf(value: Json | undefined, type: string, known: readonly string[
   for (const [key, field] of Object.entries(value as Fields)) {
     const name = key.toLowerCase()
     if (!known.includes(name)) throw new Undecodable(`json: unknown field ${quote(key)}`)
-    // Go lets null leave what another spelling said.
+    // In Go, null keeps the value of an earlier spelling of the field.
     if (field !== null || !(name in fields)) fields[name] = field
   }
   return fields

@@ -1,4 +1,3 @@
-// An Operator as OLM's resolver sees it: a bundle in a channel of a catalog, or what is installed. Its words and types alone.
 import type { VersionRange } from '../../../catalog/versions/version-range.ts'
 import type { Version } from '../../../catalog/versions/version.ts'
 import type { Json } from '../../../go/json/json.ts'
@@ -9,26 +8,25 @@ export interface PropertyValue {
   readonly value: Json
 }
 
-/** What an Operator says of itself, whether a catalog offers it or it is installed. */
 export interface OperatorFacts {
   readonly name: string
-  /** As OLM holds them: required APIs and packages of a catalog's bundle stand there twice. */
+  /** A catalog bundle lists its required APIs and packages twice, as in OLM. */
   readonly properties: readonly PropertyValue[]
-  /** APIs of `olm.gvk`, by apiKey, as often as they are listed. */
+  /** The apiKey of each `olm.gvk`, duplicates included. */
   readonly provided: readonly string[]
-  /** Of `olm.package`. */
+  /** From `olm.package`. */
   readonly packages: readonly { readonly name: string; readonly version?: Version }[]
   readonly labels: readonly string[]
   readonly isDeprecated: boolean
-  /** Every dependency; asked for late, for one that cannot be read makes OLM give up. Throws a ResolverError. */
+  /** Called late, because OLM gives up on an unreadable dependency. @throws ResolverError */
   readonly requirements: () => readonly Requirement[]
 }
 
 export interface OperatorEntry {
-  /** The catalog's name; undefined for what is installed. */
+  /** Undefined for an installed Operator. */
   readonly catalog: string | undefined
   readonly package: string
-  /** '' for what is installed. */
+  /** Empty for an installed Operator. */
   readonly channel: string
   readonly isDefaultChannel: boolean
   readonly name: string
@@ -39,19 +37,19 @@ export interface OperatorEntry {
   readonly facts: OperatorFacts
 }
 
-/** One dependency of a bundle: what a single other bundle must be. */
+/** A condition that one other bundle must meet. */
 export interface Requirement {
-  /** OLM's words for it: "providing an API with group: ..., version: ..., kind: ...". */
+  /** OLM's text, such as "providing an API with group: ..., version: ..., kind: ...". */
   readonly text: string
-  /** What only bundles with it can fulfil, so that others need not be asked; absent where any might. */
+  /** Narrows the search to bundles with this API or package; absent if any bundle may match. */
   readonly only?: { readonly api: string } | { readonly package: string }
   isMetBy(entry: OperatorEntry): boolean
 }
 
-/** What makes OLM give up altogether; it tries again, and nothing is installed in the meantime. */
+/** An error that makes OLM give up. OLM retries and installs nothing in the meantime. */
 export class ResolverError extends Error {}
 
-/** One text for group, version and kind, which can hold anything but the character between them. */
+/** The separator cannot occur in a group, version or kind. */
 export function apiKey(value: Json): string {
   return ['group', 'version', 'kind'].map((field) => textField(value, field)).join('\0')
 }

@@ -1,11 +1,10 @@
-// What an Operator says of itself, read once, and what it is once it is installed.
 import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
 import { once, oncePer } from '../../../findings/once.ts'
 import { textField } from '../../../go/json/json-fields.ts'
 import { apiKey, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
 import { requirementOf } from './requirement.ts'
 
-/** What is installed says the same properties as its bundle did: OLM writes them into an annotation of the CSV. */
+/** Works for installed Operators too: OLM copies the bundle's properties to an annotation of the CSV. */
 export function operatorFacts(name: string, properties: readonly PropertyValue[]): OperatorFacts {
   const of = (type: string) => properties.filter((property) => property.type === type)
   const packages = of('olm.package').map(({ value }) => {
@@ -23,7 +22,7 @@ export function operatorFacts(name: string, properties: readonly PropertyValue[]
   }
 }
 
-/** What is installed. Its version is that of its CSV; OLM takes one that has none for 0.0.0. */
+/** OLM takes a CSV without a version for 0.0.0. */
 export function installedEntry({
   name,
   version,
@@ -39,7 +38,7 @@ export function installedEntry({
   return inNamespace(name, packageName, parsed.ok ? parsed.value : undefined, operatorFacts(name, properties))
 }
 
-/** A catalog's entry once it is installed: OLM keeps its properties, and forgets its edges. */
+/** A catalog entry after installation: OLM keeps its properties and drops its edges. */
 export const asInstalled = oncePer(
   ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
     inNamespace(name, packageName, version, facts),

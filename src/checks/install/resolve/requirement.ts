@@ -1,5 +1,5 @@
-// One dependency of a bundle: what a single other bundle must be, in OLM's words, and whether it is. What OLM cannot
-// read makes it give up, so that it throws here (OLM: resolver.go and cache/predicates.go).
+// A dependency of a bundle, in OLM's words. Throws where OLM cannot read it and gives up (OLM: resolver.go and
+// cache/predicates.go).
 import type { Json } from '../../../go/json/json.ts'
 import { textField } from '../../../go/json/json-fields.ts'
 import { inRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
@@ -7,7 +7,7 @@ import { celRule } from './cel-rule.ts'
 import { decodeConstraint, type DecodedConstraint } from './decode-constraint.ts'
 import { apiKey, ResolverError, type PropertyValue, type Requirement } from './operator-entry.ts'
 
-/** What a property requires; undefined for one that requires nothing. */
+/** Undefined if the property requires nothing. */
 export function requirementOf({ type, value }: PropertyValue): Requirement | undefined {
   switch (type) {
     case 'olm.gvk.required':
@@ -60,7 +60,7 @@ function ofConstraintProperty(value: Json): Requirement {
   }
 }
 
-/** All nested parts look at one and the same bundle. */
+/** All nested parts must match the same bundle. */
 function ofConstraint(constraint: DecodedConstraint): Requirement {
   switch (constraint.kind) {
     case 'gvk':

@@ -1,5 +1,5 @@
-// OLM v0's resolution of one namespace: what its Subscriptions, its installed Operators and the catalogs it sees lead to.
-// The same problem that OLM's resolver gives its solver, in the same words (OLM: resolver.go, variable_types.go).
+// OLM v0's resolution of one namespace. Gives the solver the same problem, in the same words, as OLM (OLM: resolver.go,
+// variable_types.go).
 import { inRange } from '../../../catalog/versions/version-range.ts'
 import { once, oncePer } from '../../../findings/once.ts'
 import { chooseBundles, type Applied, type Constraint, type Variable } from './choose-bundles.ts'
@@ -14,29 +14,28 @@ import {
   type Requirement,
 } from './operator-entry.ts'
 
-/** A CatalogSource. All stand in one namespace, as they do for somebody who tries a catalog. */
+/** A CatalogSource. The simulation puts all of them in one namespace. */
 export interface CatalogSource {
   readonly entries: CatalogEntries
-  /** Higher ones are preferred. */
+  /** The higher priority is preferred. */
   readonly priority: number
 }
 
 export interface Subscription {
   readonly name: string
   readonly package: string
-  /** '' for any, the default channel preferred. */
+  /** Empty for any channel; OLM prefers the default channel. */
   readonly channel: string
   readonly catalog: string
-  /** '' for none. Counts only while nothing is installed. */
+  /** Empty for none. Ignored once a version is installed. */
   readonly startingCsv: string
-  /** '' while nothing is installed. */
+  /** Empty while nothing is installed. */
   readonly installedCsv: string
 }
 
-/** A ClusterServiceVersion in the namespace. */
 export interface Installed {
   readonly entry: OperatorEntry
-  /** OLM keeps what no Subscription has as it is. */
+  /** OLM never changes an installed Operator without a Subscription. */
   readonly isSubscribed: boolean
 }
 
@@ -46,24 +45,23 @@ export interface Namespace {
   readonly subscriptions: readonly Subscription[]
 }
 
-/** A bundle that OLM would install. */
 export interface ChosenBundle {
   readonly entry: OperatorEntry
-  /** The installed bundle that it takes the place of; '' for none. */
+  /** The installed bundle that it replaces; empty for none. */
   readonly replaces: string
 }
 
 export type Resolution =
-  /** What is new; nothing where everything stays as it is. */
+  /** New bundles only; empty if nothing changes. */
   | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
-  /** Constraints that cannot all hold, as a chain from the Subscription on, and OLM's message. */
+  /** The conflicting constraints as a chain from the Subscription, and OLM's message. */
   | { readonly kind: 'not satisfiable'; readonly chain: readonly string[]; readonly message: string }
-  /** OLM cannot resolve anything here; it says `message` on the Subscription, and tries again. */
+  /** OLM reports `message` on the Subscription and retries. */
   | { readonly kind: 'error'; readonly message: string }
-  /** This could not be found out. */
+  /** The simulation cannot tell. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** Never throws on what catalogs say. */
+/** Never throws for bad catalog data. */
 export function resolve(namespace: Namespace): Resolution {
   try {
     return new Problem(namespace).resolve()
@@ -74,20 +72,19 @@ export function resolve(namespace: Namespace): Resolution {
   }
 }
 
-/** A bundle among the variables; constraints come as they are found. */
 interface BundleVariable extends Variable {
   readonly entry: OperatorEntry
   readonly constraints: Constraint[]
   replaces: string
 }
 
-/** What holds for every namespace that sees the same catalogs. */
+/** Caches what is the same for all namespaces with the same catalogs. */
 class Reach {
-  /** Entries from which nothing can be reached that makes OLM give up. */
+  /** Entries from which OLM reaches nothing unreadable. */
   readonly sound = new Set<OperatorEntry>()
   private readonly candidates = new Map<Requirement, Map<string, readonly OperatorEntry[]>>()
 
-  /** Entries of catalogs that meet a requirement, in the order in which the asking entry prefers them. */
+  /** Entries that meet a requirement, in the asking entry's order of preference. */
   candidatesFor(
     requirement: Requirement,
     { catalog = '' }: OperatorEntry,
@@ -105,10 +102,9 @@ class Reach {
 
 const reachIn = oncePer((_catalogs: readonly CatalogSource[]) => new Reach())
 
-/** A Subscription's choice. */
 interface Wanted {
   readonly subscription: Subscription
-  /** Those in front preferred; what is installed already comes last. */
+  /** In order of preference; the installed one is last. */
   readonly candidates: readonly OperatorEntry[]
   readonly current: OperatorEntry | undefined
 }
@@ -169,7 +165,7 @@ class Problem {
     })
   }
 
-  /** What a Subscription can have; a variable that cannot be where it names what is not there. */
+  /** The candidates of a Subscription, or an unsatisfiable variable if it names something missing. */
   private wantedBy(subscription: Subscription): Wanted | Variable {
     const current = this.currentOf(subscription)
     const found = this.offered(subscription, current)
@@ -208,8 +204,8 @@ class Problem {
   }
 
   /**
-   * The preferred choices one after the other, as long as none is in the way of another: then they are what the solver
-   * would find. Undefined where it takes more than that.
+   * Takes each preferred choice while none conflicts; the solver would return the same. Undefined if there is a
+   * conflict.
    */
   private chooseQuickly(all: readonly (Wanted | Variable)[]): readonly ChosenBundle[] | undefined {
     const wanted: Wanted[] = []
@@ -223,7 +219,7 @@ class Problem {
     for (const { candidates, current } of wanted)
       if (current)
         for (const candidate of candidates) {
-          // Of two Subscriptions with the same candidates each has its own conflict.
+          // Two Subscriptions with the same candidates conflict.
           if (replacing.has(candidate)) return undefined
           replacing.set(candidate, current)
         }
@@ -265,7 +261,7 @@ class Problem {
       .map(([entry, replaces]) => ({ entry, replaces }))
   }
 
-  /** Throws where something can be reached from the entries that OLM cannot read or put in order. */
+  /** @throws ResolverError if the entries lead to something that OLM cannot read or order. */
   private refuseUnsound(entries: readonly OperatorEntry[]): void {
     const { sound } = this.reach
     const open = entries.filter((entry) => !sound.has(entry))
@@ -279,7 +275,7 @@ class Problem {
     for (const entry of seen) if (entry.catalog !== undefined) sound.add(entry)
   }
 
-  /** The entries that a Subscription names, by channel and by name, or why there are none. */
+  /** The entries that match the Subscription's channel and name, or the reason why none do. */
   private offered(
     subscription: Subscription,
     current: OperatorEntry | undefined,
@@ -328,7 +324,6 @@ class Problem {
     )
   }
 
-  /** Variables of the entries, and of everything that they lead to. */
   private addBundles(entries: readonly OperatorEntry[]): readonly BundleVariable[] {
     const open = [...entries]
     for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
@@ -362,8 +357,8 @@ class Problem {
   }
 
   /**
-   * Entries that meet a requirement, the preferred ones first: what is installed, the catalog that asks, then by priority
-   * and name; in each the default channels, and each channel from its head down.
+   * OLM's order of preference: installed, the asking catalog, then by priority and name; within a catalog default
+   * channels first, and each channel from its head.
    */
   private candidatesFor(requirement: Requirement, asking: OperatorEntry): readonly OperatorEntry[] {
     const found = installedInOrder(
@@ -382,7 +377,7 @@ class Problem {
     )
   }
 
-  /** No two bundles of one package, and no two providers of one API. */
+  /** At most one bundle of each package and one provider of each API. */
   private *invariants(): Generator<Variable> {
     const byApi = new Map<string, string[]>()
     const byPackage = new Map<string, string[]>()
@@ -405,7 +400,7 @@ class Problem {
       )
   }
 
-  /** OLM passes over what it cannot find again by name and channel. */
+  /** OLM ignores entries that it cannot find again by name and channel. */
   private isCounted(entry: OperatorEntry): boolean {
     return !entry.name.includes('/') && !entry.channel.includes('/') && this.countOf(entry) === 1
   }
@@ -418,14 +413,13 @@ class Problem {
   }
 }
 
-/** Where the catalogs and Operators of a simulation stand. */
 const namespaceName = 'simulation'
 
 function exists({ name }: Subscription): Constraint {
   return { kind: 'mandatory', text: `subscription ${name} exists` }
 }
 
-/** What only one bundle of a namespace can have. */
+/** Keys that only one bundle of a namespace can have. */
 const keysOf = (entry: OperatorEntry): readonly string[] => keysOfFacts(entry.facts)
 const keysOfFacts = oncePer((facts: OperatorFacts): readonly string[] => [
   ...facts.provided.map((api) => `api ${api}`),
@@ -450,7 +444,7 @@ function canReplace({ skipRange, replaces, skips }: OperatorEntry, current: Oper
   )
 }
 
-/** Installed Operators have no channels: OLM takes those of one package for entries of one channel, without edges. */
+/** Installed Operators have no channel: OLM treats those of one package as one channel without edges. */
 function installedInOrder(entries: readonly OperatorEntry[]): OperatorEntry[] {
   const byPackage = Map.groupBy(entries, (entry) => entry.package)
   return [...byPackage.values()]
@@ -491,7 +485,6 @@ function atMostOne(
   unordered: readonly string[],
   all: (listed: string) => string,
 ): Variable {
-  // With one provider there is nothing to choose between.
   if (unordered.length <= 1) return { id, constraints: [] }
   const ids = unordered.toSorted(compareText)
   const listed = `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
@@ -508,13 +501,13 @@ function notSatisfiable(constraints: readonly Applied[]): Resolution {
   const texts = constraints.map(({ constraint }) => constraint.text)
   return {
     kind: 'not satisfiable',
-    // A bundle says the same in each of its channels.
+    // A bundle has the same constraints in each of its channels.
     chain: [...new Set(texts)],
     message: `constraints not satisfiable: ${texts.toSorted(compareText).join(', ')}`,
   }
 }
 
-/** As Kubernetes joins errors. */
+/** Joins messages as Kubernetes does. */
 function asOneError(messages: readonly string[]): string {
   const different = [...new Set(messages)]
   return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`

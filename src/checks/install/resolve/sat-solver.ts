@@ -1,13 +1,12 @@
-// A small solver for boolean formulas: clauses, groups of which at most one may hold, and assumptions that can be taken
-// back. Learns from conflicts, so that what failed once fails at once later. Knows nothing of Operators.
+// A small SAT solver: clauses, at-most-one groups, retractable assumptions and conflict learning.
 
-/** A variable by its number, doubled; odd when it is negated. */
+/** The variable's number times two, plus one if negated. */
 export type Literal = number
 type Clause = Literal[]
 
 interface Group {
   readonly members: readonly number[]
-  /** The group counts only while this holds. */
+  /** The group applies only while this literal holds. */
   readonly when: Literal | undefined
 }
 
@@ -17,19 +16,18 @@ const variableOf = (literal: Literal): number => literal >> 1
 
 export type Answer =
   | { readonly kind: 'satisfiable' }
-  /** Those of the assumptions that cannot hold together. */
+  /** The conflicting assumptions. */
   | { readonly kind: 'unsatisfiable'; readonly failed: readonly Literal[] }
-  /** More conflicts than the budget allows. */
   | { readonly kind: 'gave up' }
 
 export class SatSolver {
-  /** Per literal: 1 where it holds, -1 where its negation does, 0 while neither is known. */
+  /** By literal: 1 true, -1 false, 0 unknown. */
   private readonly values: number[] = []
   private readonly levels: number[] = []
-  /** Why a variable has its value: a clause, the literal that excludes it, or a decision. */
+  /** Why a variable has its value: a clause, an excluding literal, or undefined for a decision. */
   private readonly reasons: (Clause | Literal | undefined)[] = []
   private readonly watching: Clause[][] = []
-  /** By literal: of a variable those that it is a member of, and those that count only while the literal holds. */
+  /** By literal: the groups of its variable, and the groups that apply only while it holds. */
   private readonly groups: Group[][] = []
   private readonly conditional: Group[][] = []
   private readonly trail: Literal[] = []
@@ -51,7 +49,7 @@ export class SatSolver {
     }
   }
 
-  /** At least one of the literals holds. Only before anything is assumed. */
+  /** At least one literal must hold. Call it before any assumption. */
   addClause(literals: readonly Literal[]): void {
     const clause = [...new Set(literals)].filter((literal) => this.value(literal) !== -1)
     if (clause.some((literal) => this.value(literal) === 1 || clause.includes(negated(literal)))) return
@@ -61,7 +59,7 @@ export class SatSolver {
     else this.watch(clause)
   }
 
-  /** At most one of the variables holds; a variable that is named twice never does. With `when`, only while that holds. */
+  /** At most one variable holds, and a variable listed twice never does. With `when`, only while that holds. */
   addAtMostOne(variables: readonly number[], when?: Literal): void {
     const group: Group = { members: [...new Set(variables)], when }
     const off = when === undefined ? [] : [negated(when)]
@@ -72,7 +70,7 @@ export class SatSolver {
     if (when !== undefined) this.conditional[when]?.push(group)
   }
 
-  /** Assumes one thing more and follows what it leads to at once; false, and nothing is assumed, where that is a conflict. */
+  /** Adds an assumption and propagates it. Returns false, and undoes it, on a conflict. */
   assume(literal: Literal): boolean {
     if (!this.isSound || this.value(literal) === -1) return false
     if (this.limits.length === 0 && this.propagate() !== undefined) return (this.isSound = false)
@@ -84,7 +82,7 @@ export class SatSolver {
     return false
   }
 
-  /** Whether all can hold together with the assumptions. Forgets what `assume` assumed. */
+  /** Whether all clauses and assumptions can hold together. Discards the assumptions made by `assume`. */
   solve(assumptions: readonly Literal[]): Answer {
     this.backTo(0)
     if (!this.isSound) return { kind: 'unsatisfiable', failed: [] }
@@ -109,7 +107,7 @@ export class SatSolver {
     }
   }
 
-  /** Whether the literal holds in what was found last. */
+  /** Reads the last solution. */
   isTrue(literal: Literal): boolean {
     return this.value(literal) === 1
   }
@@ -134,7 +132,7 @@ export class SatSolver {
     this.watching[clause[1] as Literal]?.push(clause)
   }
 
-  /** Follows what is known to what it leads to; the clause that cannot hold any more, if there is one. */
+  /** Returns the violated clause, if any. */
   private propagate(): Clause | undefined {
     while (this.done < this.trail.length) {
       const literal = this.trail[this.done++] as Literal
@@ -196,7 +194,7 @@ export class SatSolver {
     return undefined
   }
 
-  /** Learns the clause that keeps a conflict from coming again, and goes back to where it decides something. */
+  /** Learns a clause from a conflict and backtracks to where that clause forces a value. */
   private learn(conflict: Clause): void {
     const seen = new Set<number>()
     const learnt: Literal[] = []
@@ -229,20 +227,19 @@ export class SatSolver {
     return this.levels[variableOf(literal)] as number
   }
 
-  /** The literals that do not hold, because of which this one does. */
+  /** The false literals that force this one. */
   private causes(literal: Literal): readonly Literal[] {
     const reason = this.reasons[variableOf(literal)]
     if (reason === undefined) return []
     return typeof reason === 'number' ? [negated(reason)] : reason.filter((other) => other !== literal)
   }
 
-  /** The assumptions because of which this one cannot hold, with itself. */
+  /** The assumptions that conflict with this one, including itself. */
   private whyNot(assumption: Literal): readonly Literal[] {
     const failed = [assumption]
     const seen = new Set([variableOf(assumption)])
     for (const literal of this.trail.toReversed()) {
       if (!seen.has(variableOf(literal)) || this.levelOf(literal) === 0) continue
-      // Everything decided so far was an assumption.
       if (this.reasons[variableOf(literal)] === undefined) failed.push(literal)
       for (const cause of this.causes(literal)) seen.add(variableOf(cause))
     }
@@ -261,7 +258,7 @@ export class SatSolver {
     this.firstOpen = 0
   }
 
-  /** What is not known yet is left out if possible: the fewest bundles are wanted. */
+  /** Tries false first, because OLM wants the fewest bundles. */
   private openLiteral(): Literal | undefined {
     for (let variable = this.firstOpen; variable < this.levels.length; variable++)
       if (this.value(holds(variable)) === 0) {

@@ -1,5 +1,4 @@
-// A namespace over time: what a Subscription installs first, and every step that OLM takes from there until nothing
-// changes any more. Each state is resolved once, however many versions lead through it. Knows no cluster.
+// Follows a namespace from the first install through every OLM step until nothing changes. Resolves each state once.
 import { type CatalogEntries } from './catalog-entries.ts'
 import { type OperatorEntry } from './operator-entry.ts'
 import { asInstalled } from './operator-facts.ts'
@@ -12,7 +11,7 @@ import {
   type Subscription,
 } from './resolve.ts'
 
-/** The Operators of a namespace, with their Subscriptions. The first is the one that somebody asked for. */
+/** The first Operator is the one that the user asked for. */
 export interface NamespaceState {
   readonly operators: readonly { readonly entry: OperatorEntry; readonly subscription: Subscription }[]
 }
@@ -25,30 +24,30 @@ export type FreshInstall =
 
 export interface UpgradePath {
   readonly from: string
-  /** The versions that come one after the other, without the first. */
+  /** Versions after the first, in order. */
   readonly hops: readonly string[]
-  /** What each of OLM's InstallPlans on the way names: also those that only move what comes along. */
+  /** Bundle names of each InstallPlan, including plans that only update companions. */
   readonly plans: readonly (readonly string[])[]
   readonly end:
     | { readonly kind: 'settled'; readonly at: string }
-    /** It goes round for ever. */
+    /** The upgrade repeats for ever. */
     | { readonly kind: 'circle' }
     | Failure
 }
 
-/** More hops than any channel has; a state that comes again ends the walk anyway. */
+/** More than any channel has. A repeated state also ends the walk. */
 const mostHops = 5000
 
 export class UpgradeWalk {
   private readonly catalogs: readonly CatalogSource[]
   private readonly next = new Map<string, NamespaceState | Failure | undefined>()
 
-  /** The first of the catalogs is the one that Subscriptions name. */
+  /** Subscriptions name the first catalog. */
   constructor(catalogs: readonly CatalogSource[]) {
     this.catalogs = catalogs
   }
 
-  /** What a new Subscription installs; '' for any channel, and for no version in particular. */
+  /** Empty `channel`: any channel. Empty `startingCsv`: no particular version. */
   install(packageName: string, channel: string, startingCsv = ''): FreshInstall {
     const subscription: Subscription = {
       name: packageName,
@@ -64,7 +63,6 @@ export class UpgradeWalk {
     return { kind: 'installed', state, bundles: resolution.bundles }
   }
 
-  /** Where OLM leads a namespace, step by step. */
   follow(from: NamespaceState): UpgradePath {
     const start = rootOf(from)
     const hops: string[] = []
@@ -85,7 +83,7 @@ export class UpgradeWalk {
     }
   }
 
-  /** Undefined where everything stays as it is. */
+  /** Undefined if nothing changes. */
   private after(state: NamespaceState, key: string): NamespaceState | Failure | undefined {
     if (!this.next.has(key)) this.next.set(key, this.resolveAfter(state))
     return this.next.get(key)
@@ -99,7 +97,7 @@ export class UpgradeWalk {
     }))
     const resolution = resolve({ catalogs: this.catalogs, installed, subscriptions })
     if (resolution.kind !== 'resolved') return resolution
-    // OLM makes no step for a bundle that the Subscription has already.
+    // OLM makes no step for a bundle that the Subscription already has.
     const bundles = resolution.bundles.filter(
       ({ entry }) => !subscriptions.some((its) => isFor(its, entry) && its.installedCsv === entry.name),
     )
@@ -122,7 +120,7 @@ function rootOf({ operators }: NamespaceState): string {
   return operators[0]?.entry.name ?? ''
 }
 
-/** Everything that OLM looks at: what is installed, and what each Subscription asks for. */
+/** A key of everything that OLM's resolution depends on. */
 function keyOf({ operators }: NamespaceState): string {
   return operators
     .map(({ entry, subscription }) =>
@@ -140,7 +138,7 @@ function isFor({ package: packageName, channel, catalog }: Subscription, entry: 
   )
 }
 
-/** The namespace once the bundles are installed: OLM makes a Subscription for each that nobody asked for. */
+/** The namespace after installation: OLM adds a Subscription for each bundle without one. */
 function applied(
   before: NamespaceState,
   subscriptions: readonly Subscription[],
@@ -152,7 +150,7 @@ function applied(
     const asked = subscriptions.find((its) => isFor(its, entry)) ?? generated(entry)
     return { entry, subscription: { ...asked, installedCsv: entry.name } }
   })
-  // The one that somebody asked for stays in front.
+  // The user's Subscription stays first.
   const root = subscriptions[0]?.name
   return {
     operators: [...kept, ...added].sort(

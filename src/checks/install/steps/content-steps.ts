@@ -1,5 +1,4 @@
-// The steps of an install for which its bundles are opened: what is in them, what unpacking makes of it, what OLM would
-// create, and whether a cluster takes that.
+// The install steps that need the contents of bundles.
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { BundleFormat } from '../../../bundle/bundle-files.ts'
 import { compareWithImage } from '../../../bundle/render/compare-with-image.ts'
@@ -15,14 +14,14 @@ import { leftOut, step } from './step.ts'
 
 export interface OpenedBundle {
   readonly blob: BundleBlob
-  /** Which of all targets install this bundle. */
+  /** The targets that install this bundle. */
   readonly targets: readonly Target[]
   readonly content: BundleContent
 }
 
 /**
- * How much a finding about a bundle counts, and whether it is shown by itself: then nobody needs it told again among the
- * reasons for which something does not install.
+ * Weighs a finding about a bundle and says whether it is shown separately. A finding shown separately is not repeated
+ * as an install failure.
  */
 export type WeighFinding = (
   found: Finding,
@@ -35,7 +34,7 @@ interface ReadBundle extends OpenedBundle {
 
 const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
 
-/** `format` is undefined where no bundle could be opened that would say it: then any target may be meant. */
+/** `format` is undefined if no bundle could be opened; then any target may apply. */
 export function contentSteps(
   opened: readonly OpenedBundle[],
   before: Omit<OpenedBundle, 'targets'> | undefined,
@@ -81,7 +80,7 @@ function contentStep(opened: readonly OpenedBundle[]): InstallStep {
   return step('content', 'The bundles are there, and are what the catalog says', [], remarks)
 }
 
-/** A bundle whose manifests the catalog holds: only OLM v0 installs it from there, and only where it has no image. */
+/** Only OLM v0 installs a bundle without an image from manifests in the catalog. */
 function ofCatalog(
   { name, image }: BundleBlob,
   from: ReadBundle['content']['from'],
@@ -105,7 +104,7 @@ function ofCatalog(
   ]
 }
 
-/** What the catalog says otherwise than the bundle. Another name, package or version: the wrong thing is installed. */
+/** Differences between catalog and bundle. With a different name, package or version, OLM installs the wrong thing. */
 function differences({ blob, content: { facts }, targets: own }: ReadBundle): readonly Remark[] {
   if (!facts.statement) return []
   return compareWithImage(blob, facts.statement, blob.image).map(({ field, catalog, image, isIdentity }) => ({
@@ -142,7 +141,7 @@ function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256'])
   return isDone ? step('unpacking', title, facts, remarks) : leftOut('unpacking', title, ...facts)
 }
 
-/** What keeps OLM v0, and RukPak after it, from installing; OLM v1's own reasons come from its renderer. */
+/** Rules whose findings stop OLM v0 and RukPak. OLM v1's refusals come from its renderer. */
 const fatal: ReadonlySet<string> = new Set([
   'broken-chart',
   'broken-crd',
@@ -156,9 +155,9 @@ const fatal: ReadonlySet<string> = new Set([
   'unserved-owned-crd',
   'unusable-install-modes',
 ])
-/** OLM v0 alone has its own list of kinds, and reads one document of a file. */
+/** Only OLM v0 limits kinds and reads just one document per file. */
 const fatalForV0: ReadonlySet<string> = new Set(['kind-not-bundled', 'several-documents-in-manifest'])
-/** Told by the step that unpacks. */
+/** The unpacking step reports these. */
 const toldElsewhere: ReadonlySet<string> = new Set([
   'colliding-file-names',
   'misnamed-annotations-file',
@@ -168,7 +167,7 @@ const toldElsewhere: ReadonlySet<string> = new Set([
 
 function validationStep(readable: readonly ReadBundle[]): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) =>
-    // Its size is told by the step that unpacks.
+    // The unpacking step reports the size.
     facts.invalid
       .filter(({ rule }) => !toldElsewhere.has(rule))
       .map((finding): Remark => {
@@ -190,7 +189,7 @@ function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): In
     const { rendering, rukPak } = content.facts
     const isRegistry = rendering.format === 'registry+v1'
     const renderers = isRegistry ? own.filter((target) => target === 'OLM v1') : own
-    // OLM v1 refuses whatever the configuration thinks of the rule.
+    // OLM v1 refuses the bundle whatever severity the configuration sets.
     const areShown =
       rendering.findings.length > 0 &&
       rendering.findings.map((one) => weigh(one, blob).isShown).every(Boolean)
@@ -218,7 +217,7 @@ function kindsOf(kinds: readonly (readonly [kind: string, count: number])[]): st
 function schemasStep(readable: readonly ReadBundle[], weigh: WeighFinding): InstallStep {
   const remarks = readable.flatMap(({ blob, content: { facts }, targets: own }) => [
     ...facts.manifests.flatMap((found) => remarkOf(blob, found, own, weigh)),
-    // An example is for people to apply: OLM never does.
+    // OLM never applies examples.
     ...facts.examples
       .flatMap((found) => remarkOf(blob, found, own, weigh))
       .map((remark): Remark => ({ ...remark, kind: 'warning' })),
@@ -237,7 +236,7 @@ function crdsStep(
     return leftOut('crds', title, 'there is nothing to upgrade from')
   if (!root.targets.some((target) => all.includes(target)))
     return leftOut('crds', title, 'OLM does not take bundles of this format')
-  // What is found here is for OLM v0 a warning at most: that nobody could look is no reason to doubt that it installs.
+  // These findings are at most warnings for OLM v0, so a missing check doesn't make its result unknown.
   const open = (says: string): InstallStep =>
     step(
       'crds',
@@ -264,7 +263,7 @@ function crdsStep(
     const { severity, isShown } = weigh(one, root.blob)
     if (severity === 'off') return []
     const says = inWords(root.blob, one)
-    // What OLM v1 refuses, OLM v0 mostly lets happen.
+    // OLM v0 mostly accepts what OLM v1 refuses here.
     return one.data?.['isSilent'] === true
       ? [{ kind: 'warning', says, targets: all }]
       : [

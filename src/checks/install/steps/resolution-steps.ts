@@ -1,4 +1,4 @@
-// The steps of an install that the catalog alone decides: its channel's graph, what is resolved, and what is upgraded.
+// The install steps that need only the catalog: graph, resolution and upgrades.
 import { quote } from '../../../go/text.ts'
 import type { InstallStep, Remark } from '../install-report.ts'
 import { endsAt, type ChannelResolution } from '../resolutions.ts'
@@ -7,12 +7,12 @@ import type { UpgradePath } from '../resolve/walk-upgrades.ts'
 import { targetsOf } from '../targets.ts'
 import { leftOut, step } from './step.ts'
 
-/** Subscriptions, and so resolution, are OLM v0's; RukPak is told what to install. */
+/** Only OLM v0 has Subscriptions and resolves. */
 const v0 = ['OLM v0'] as const
 const v1 = ['OLM v1'] as const
 const all = targetsOf('registry+v1')
 
-/** Upgrade paths that end the same way are told together; of so many only the first few by name. */
+/** Upgrade paths with the same end are grouped; larger groups name only the first few. */
 const mostNamed = 8
 
 export function graphStep({ channel, head, v1: newest }: ChannelResolution): InstallStep {
@@ -44,7 +44,7 @@ export function resolutionStep({ fresh, v1: newest }: ChannelResolution): Instal
   return step('resolution', 'It resolves', facts, remarks)
 }
 
-/** OLM takes an older version without a word where the head's dependencies cannot be met. */
+/** OLM silently takes an older version if the head's dependencies cannot be met. */
 export function headStep({ head, fresh, channel }: ChannelResolution): InstallStep {
   const title = 'The head is what gets installed'
   if (fresh.kind !== 'installs' || head === undefined) return leftOut('head', title, 'nothing is resolved')
@@ -138,7 +138,6 @@ function failureRemarks(
   }
 }
 
-/** Those that end alike are told in one sentence. */
 function endKey(end: UpgradePath['end']): string {
   switch (end.kind) {
     case 'settled':

@@ -1,4 +1,4 @@
-// A step of an install, and its outcome: that of the worst thing that it found. What concerns no target is left away.
+// Builds a step whose outcome is its worst remark. Omits remarks that apply to no target.
 import type { InstallStep, Remark, StepOutcome } from '../install-report.ts'
 
 export function step(
@@ -19,7 +19,7 @@ export function step(
   return { id, title, outcome, facts, remarks }
 }
 
-/** A step that had nothing to do, or nothing to do it with: never a pass. */
+/** A step that was not checked; it never counts as a pass. */
 export function leftOut(id: InstallStep['id'], title: string, ...facts: readonly string[]): InstallStep {
   return { id, title, outcome: 'left out', facts, remarks: [] }
 }

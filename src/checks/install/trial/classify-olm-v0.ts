@@ -1,9 +1,7 @@
-// What OLM v0 says when something does not work, in our classes. Its sentences are those of its v0.46.0; what none of them
-// fits is the kind of failure that its place says.
+// Classifies OLM v0's errors by the sentences of OLM v0.46.0; the caller's context decides for unknown ones.
 import { conditionOf, listAt, textAt, type KubeObject } from './kube-object.ts'
 import { transient, type TrialFailure } from './trial-outcome.ts'
 
-/** Why an InstallPlan failed. */
 export function planFailure(plan: KubeObject): TrialFailure {
   const installed = conditionOf(plan, 'Installed')
   const message =
@@ -37,7 +35,7 @@ export function planFailure(plan: KubeObject): TrialFailure {
   return { code: 'plan-failed', says }
 }
 
-/** Why a bundle could not be unpacked: the Job's pods were asked before. */
+/** The caller has checked the Job's pods before. */
 export function unpackFailure(message: string): TrialFailure {
   const says = `OLM could not unpack the bundle: ${message}`
   if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
@@ -47,7 +45,7 @@ export function unpackFailure(message: string): TrialFailure {
   if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says }
   if (/exceeded quota/.test(message)) return { code: 'quota', says }
   if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
-  // A Job that ran out of time says nothing of why: slow registries do that to sound bundles.
+  // A timeout does not say why: slow registries cause it for sound bundles.
   if (transient.test(message) || /DeadlineExceeded|longer than specified deadline|Evicted/.test(message))
     return { code: 'too-slow', says }
   return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
@@ -64,7 +62,7 @@ const finalReasons: ReadonlySet<string> = new Set([
   'CannotModifyStaticOperatorGroupProvidedAPIs',
 ])
 
-/** Whether OLM does not leave a failure by itself. */
+/** Whether OLM cannot recover from a failure. */
 export function isFinal(reason: string): boolean {
   return finalReasons.has(reason)
 }
@@ -89,7 +87,7 @@ export function csvFailure(csv: KubeObject): TrialFailure {
     case 'RequirementsNotMet':
     case 'RequirementsUnknown':
       return requirementsFailure(csv) ?? { code: 'olm-silent', says }
-    // Its Deployments were not available in OLM's five minutes: they tell whose matter that is.
+    // The Deployments missed OLM's five minutes; their state tells who must act.
     case 'InstallCheckFailed':
     case 'ComponentUnhealthy':
       return { code: 'too-slow', says }
@@ -98,7 +96,7 @@ export function csvFailure(csv: KubeObject): TrialFailure {
   }
 }
 
-/** What a ClusterServiceVersion waits for, where it says so. */
+/** Undefined if the ClusterServiceVersion does not say what it waits for. */
 export function requirementsFailure(csv: KubeObject): TrialFailure | undefined {
   const open = listAt(csv.status, 'requirementStatus').filter((one) => {
     const status = textAt(one, 'status')
@@ -113,13 +111,13 @@ export function requirementsFailure(csv: KubeObject): TrialFailure | undefined {
         `${textAt(one, 'kind')} ${textAt(one, 'name')}: ${textAt(one, 'message') || textAt(one, 'status')}`,
     )
   const says = `ClusterServiceVersion ${csv.metadata.name} waits for ${list.join('; ')}`
-  // Of its own kind, it is about the version of the cluster.
+  // A requirement of this kind concerns the cluster's version.
   const isVersion = open.every((one) => textAt(one, 'kind') === 'ClusterServiceVersion')
   if (isVersion && /version/i.test(says)) return { code: 'kube-version', says }
   return { code: 'requirements-not-met', says }
 }
 
-/** `operators.coreos.com` conditions that are only about the state of catalogs are no failure. */
+/** Conditions that only report the state of catalogs are no failures. */
 export function resolutionFailure(
   subscription: KubeObject,
 ): { readonly isFinal: boolean; readonly says: string } | undefined {

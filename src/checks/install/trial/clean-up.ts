@@ -1,6 +1,5 @@
-// What a trial leaves behind, taken away again, whether it came to its end or was killed: found by the trial's label alone,
-// in an order in which what cleans up after others is still there. Pure. It never touches anything without that label, and no
-// CRD but those that were not there before and that the trial's own bundles brought.
+// Removes what a trial created, found by the trial's label, in an order that lets controllers clean up first. Never
+// touches unlabelled objects, except CRDs that were absent before and that the trial's bundles brought.
 import type { Deadlines } from './deadlines.ts'
 import {
   lookAt,
@@ -18,10 +17,10 @@ import type { TrialEvent } from './trial-state.ts'
 export interface CleanUpState {
   readonly id: string
   readonly started: number
-  /** Which group is under way, and since when. */
+  /** The current group, and when it began. */
   readonly group: number
   readonly since: number
-  /** The trial's namespaces, as they were found: what lay in them is told by their names later. */
+  /** Remembered, because their contents are later identified by these names. */
   readonly namespaces: readonly string[]
   readonly crds: readonly string[]
   readonly leftovers: readonly string[]
@@ -37,7 +36,7 @@ export interface CleanUpProgress {
 
 export interface CleanUpOptions {
   readonly deadlines: Deadlines
-  /** Whether the finalizers of OLM's objects are taken off where OLM does not do it: its own clean-up is left undone then. */
+  /** Whether to remove finalizers from OLM's objects if OLM does not; its own clean-up is then skipped. */
   readonly force?: boolean
 }
 
@@ -51,9 +50,9 @@ const crdKind = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDe
 interface Group {
   readonly what: string
   readonly looks: (state: CleanUpState) => readonly Look[]
-  /** Of what was found, what may go. Default: all, being the trial's by where it lies or by its label. */
+  /** Which of the found objects may be deleted. Default: all. */
   readonly isOurs?: (object: KubeObject, state: CleanUpState) => boolean
-  /** It goes by itself, and is only waited for. */
+  /** A controller deletes it; clean-up only waits. */
   readonly goesByItself?: true
   readonly time: (deadlines: Deadlines) => number
 }
@@ -62,7 +61,7 @@ const ofTrial = (state: CleanUpState) => `${trialLabel}=${state.id}`
 const half = ({ cleanUp }: Deadlines) => cleanUp / 2
 const short = ({ cleanUp }: Deadlines) => cleanUp / 5
 
-/** In this order: an Operator's own clean-up needs it to be there, and the namespace tells of everything to its end. */
+/** Ordered so that an Operator is there for its own clean-up, and the namespace goes last. */
 const groups: readonly Group[] = [
   { what: 'Subscriptions', looks: inNamespaces(olm, 'Subscription'), time: short },
   {
@@ -74,7 +73,7 @@ const groups: readonly Group[] = [
     time: half,
   },
   {
-    // The garbage collector takes it away after the BundleDeployment is gone; the next trial must not meet it.
+    // The garbage collector deletes it after the BundleDeployment; the next trial must not see it.
     what: 'what RukPak installed',
     looks: (state) => {
       const labels = `core.rukpak.io/owner-name=${clusterNameOf(state)}`
@@ -139,12 +138,11 @@ const groups: readonly Group[] = [
     looks: ({ namespaces }) => (namespaces.length > 0 ? [{ apiVersion: olmGroups, kind: 'Operator' }] : []),
     isOurs: ({ metadata }, { namespaces }) =>
       namespaces.some((namespace) => metadata.name.endsWith(`.${namespace}`)),
-    // They come again until the last of their parts is gone, and are in nobody's way.
+    // Controllers recreate these until their last part is gone, and they do no harm.
     time: short,
   },
 ]
 
-/** Everything of the trial: what is to be asked before any decision. */
 export function cleanUpLooks(state: CleanUpState): readonly Look[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', labels: ofTrial(state) },
@@ -166,7 +164,7 @@ export function nextCleanUp(
   const blind = looks.flatMap(
     (look): { readonly look: Look; readonly code: string; readonly says: string }[] => {
       const sighting = seen.sightings.get(lookKey(look))
-      // Namespaces that were just learnt of are looked into next time.
+      // The next round looks into newly found namespaces.
       if (sighting === undefined) return [{ look, code: 'unasked', says: 'it was not asked' }]
       return sighting.kind === 'failed' ? [{ look, code: sighting.code, says: sighting.says }] : []
     },
@@ -216,7 +214,7 @@ export function nextCleanUp(
   }
 }
 
-/** What can only be read while the namespace is there. */
+/** Remembers what is readable only while the namespace exists. */
 function learn(state: CleanUpState, seen: Seen): CleanUpState {
   const found = objectsOf(seen, { apiVersion: 'v1', kind: 'Namespace', labels: ofTrial(state) }).filter(
     ({ metadata }) => metadata.labels?.[trialLabel] === state.id && metadata.name.startsWith('catalog-bot-'),
@@ -235,7 +233,7 @@ function learn(state: CleanUpState, seen: Seen): CleanUpState {
   }
 }
 
-/** OLM v0 notes with each CRD which ClusterServiceVersions brought it; OLM v1 and RukPak note the extension. */
+/** OLM v0 records on each CRD the ClusterServiceVersions that brought it; OLM v1 and RukPak record the extension. */
 function isBroughtByTrial({ metadata }: KubeObject, { id, namespaces }: CleanUpState): boolean {
   const alongside = Object.entries(metadata.annotations ?? {})
     .filter(([key]) => key.startsWith('operatorframework.io/installed-alongside-'))
@@ -284,7 +282,7 @@ function leftover(object: KubeObject): string {
     : nameOf(object)
 }
 
-/** Where trials show that were killed. */
+/** Where to find trials that were killed. */
 export const abandonedLooks: readonly Look[] = [
   { apiVersion: 'v1', kind: 'Namespace', labels: trialLabel },
   { apiVersion: olmV1, kind: 'ClusterExtension', labels: trialLabel },
@@ -293,7 +291,7 @@ export const abandonedLooks: readonly Look[] = [
   ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'BundleDeployment', labels: trialLabel })),
 ]
 
-/** Trials whose time is over by what their own objects say. What does not say it is left alone. */
+/** Trials that have expired according to their objects. Objects without an expiry are left alone. */
 export function abandonedTrials(seen: Seen, now: number): readonly string[] {
   const times = new Map<string, number>()
   for (const { metadata } of abandonedLooks.flatMap((look) => objectsOf(seen, look))) {

@@ -1,24 +1,24 @@
-// How long each stage of a trial may take, in milliseconds. OLM itself has no limit for most of them.
+// Time limits of the stages of a trial, in milliseconds. OLM has no limit for most of them.
 
 const second = 1000
 const minute = 60 * second
 
 export interface Deadlines {
-  /** Until the catalog answers: its image is pulled first. */
+  /** Until the catalog answers, including the pull of its image. */
   readonly catalog: number
-  /** Until a Subscription is resolved, from the moment when the catalog answers. */
+  /** From the moment the catalog answers until the Subscription is resolved. */
   readonly resolution: number
-  /** A bundle is pulled and unpacked by a Job, which OLM gives five minutes (`unpackTimeout`). */
+  /** OLM gives the unpacking Job five minutes (`unpackTimeout`). */
   readonly unpacking: number
   readonly plan: number
-  /** OLM gives a ClusterServiceVersion five minutes once it installs, and none before. */
+  /** OLM gives a ClusterServiceVersion five minutes from the start of its installation. */
   readonly operator: number
-  /** RukPak and OLM v1 pull, unpack and apply in one go. */
+  /** Pull, unpacking and installation together, for RukPak and OLM v1. */
   readonly extension: number
   /**
-   * Controllers attempt again whatever failed. A failure is an answer once it has outlasted their attempts: controller-runtime
-   * (OLM v1, RukPak) waits 5 ms, 10 ms, 20 ms and so on, some fifteen attempts in three minutes; OLM v0 gives an InstallPlan one
-   * minute; kubelet attempts a pull four times.
+   * How long a failure must last to be final. Controllers retry: controller-runtime (OLM v1, RukPak) waits 5 ms, 10 ms,
+   * 20 ms and so on, about fifteen attempts in three minutes; OLM v0 retries an InstallPlan for one minute; kubelet
+   * tries a pull four times.
    */
   readonly patience: number
   readonly unreachable: number
@@ -41,5 +41,5 @@ export const usualDeadlines: Deadlines = {
   namespace: 3 * minute,
 }
 
-/** As the annotation of an OperatorGroup says it. */
+/** In the format of the OperatorGroup annotation. */
 export const unpackTimeout = '5m'

@@ -1,4 +1,4 @@
-// Why pods do not run, as their statuses tell it, and whose matter that is. A reason that may pass is none yet.
+// Explains why pods do not run, and who must act.
 import {
   conditionOf,
   conditionsOf,
@@ -17,10 +17,10 @@ export interface PodRole {
   readonly crash: FailureCode
 }
 
-/** A container that failed so often may fail for good: kubelet has waited 10, 20 and 40 seconds between its attempts. */
+/** By then kubelet has waited 10, 20 and 40 seconds between its attempts. */
 const mostRestarts = 3
 
-/** Trouble that may pass: a stage waits for its deadline with it. A registry recovers, and a crash may end. */
+/** Trouble that may pass, such as a registry error or a crash; the stage waits for its deadline. */
 export const mayPass: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'registry-failing',
   'api-unreachable',
@@ -37,14 +37,14 @@ const pullReasons: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'RegistryUnavailable',
 ])
-/** The manifests name what is not there, or ask for what cannot be made. */
+/** Reasons that blame the manifests. */
 const configReasons: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
 ])
 
-/** The first trouble that does not pass by itself, else the first that may. */
+/** Returns the first lasting trouble, or else the first that may pass. */
 export function podTrouble(pods: readonly KubeObject[], role: PodRole): TrialFailure | undefined {
   const found = pods.flatMap((pod) => troubleOf(pod, role) ?? [])
   return found.find(({ code }) => !mayPass.has(code)) ?? found[0]
@@ -74,7 +74,6 @@ function troubleOf(pod: KubeObject, role: PodRole): TrialFailure | undefined {
     )
       return crashed(container, name, role)
   }
-  // Evicted, preempted, on a node that went down.
   const stopped = textAt(pod.status, 'phase') === 'Failed' ? textAt(pod.status, 'reason') : ''
   if (stopped !== '') return { code: 'unschedulable', says: `${name} was stopped by the cluster: ${stopped}` }
   const scheduled = conditionOf(pod, 'PodScheduled')
@@ -92,21 +91,19 @@ function crashed(container: unknown, name: string, { crash }: PodRole): TrialFai
   const exitCode = numberAt(container, last ?? '', 'terminated', 'exitCode')
   const message = textAt(container, last ?? '', 'terminated', 'message')
   const says = `${name} ended ${numberAt(container, 'restartCount')} times: ${reason === '' ? 'Error' : reason}, exit code ${exitCode}`
-  // Some images are of another processor: the kernel says so, whatever the registry said.
+  // The kernel reports a wrong processor architecture even if the registry did not.
   if (/exec format error/.test(message)) return { code: 'arch-mismatch', says: `${says}: ${message}` }
   const code = transient.test(message) ? 'api-unreachable' : crash
   return { code, says: message === '' ? says : `${says}: ${message}` }
 }
 
-/**
- * What a pull that failed means: registries say clearly that there is no such image. A back-off alone says nothing yet.
- */
+/** Registries say clearly that an image is missing. A back-off alone says nothing yet. */
 export function pullTrouble(
   message: string,
   { imageMissing }: Pick<PodRole, 'imageMissing'>,
 ): FailureCode | undefined {
   if (/toomanyrequests|too many requests|\b429\b|rate limit/i.test(message)) return 'registry-failing'
-  // What the API does not have is no image: `secrets "pull" not found`.
+  // An object missing from the API is not a missing image: `secrets "pull" not found`.
   const ofRegistry = message.replace(
     /\b(?:pods|secrets|serviceaccounts|configmaps|namespaces) "[^"]*" not found/g,
     '',
@@ -126,8 +123,8 @@ function containersOf(pod: KubeObject): readonly unknown[] {
 }
 
 /**
- * Whose matter Deployments are that are not available at their deadline: the Operator's, if it has run since `lastStart` and
- * is not ready. Until its containers run, that is the cluster's.
+ * Blames the Operator for Deployments that are unavailable at their deadline if a container has run since `lastStart`;
+ * otherwise the cluster was too slow.
  */
 export function overdueDeployments(
   deployments: readonly KubeObject[],
@@ -141,7 +138,7 @@ export function overdueDeployments(
   return { code: hasRun ? 'deployment-not-available' : 'too-slow', says: `it still waits for ${what}` }
 }
 
-/** Deployments whose pods all run, as OLM and `kubectl rollout status` count. */
+/** Counts as OLM and `kubectl rollout status` do. */
 export function isAvailable(deployment: KubeObject): boolean {
   const { status, spec, metadata } = deployment
   const wanted = numberAt(spec, 'replicas')
@@ -152,7 +149,7 @@ export function isAvailable(deployment: KubeObject): boolean {
   )
 }
 
-/** Why a Deployment has fewer pods than it wants: what the cluster refuses shows in no pod. */
+/** Finds refusals of the cluster that no pod shows. */
 export function deploymentTrouble(deployments: readonly KubeObject[]): TrialFailure | undefined {
   for (const deployment of deployments) {
     const refused = conditionsOf(deployment).find(
@@ -171,7 +168,7 @@ export function deploymentTrouble(deployments: readonly KubeObject[]): TrialFail
   return undefined
 }
 
-/** The pods that a Deployment's selector matches: those of its labels alone. */
+/** Matches `matchLabels` only. */
 export function podsOf(
   deployments: readonly KubeObject[],
   pods: readonly KubeObject[],

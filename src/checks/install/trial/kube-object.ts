@@ -1,5 +1,4 @@
-// Objects of a Kubernetes API as plain data, and how a trial looks at them. What stands in them was written by others:
-// every reader here answers for any JSON.
+// Kubernetes objects as plain data. Their contents are untrusted, so every reader accepts any JSON.
 import type { Json } from '../../../go/json/json.ts'
 
 export interface KubeObject {
@@ -29,30 +28,27 @@ export interface OwnerReference {
   readonly uid: string
 }
 
-/** What is asked of the API: one object, or, without a name, those of a kind. */
+/** A query for one object, or without a name for all objects of a kind. */
 export interface Look {
   readonly apiVersion: string
   readonly kind: string
-  /** Absent: of the whole cluster, or of a kind that has no namespaces. */
+  /** Absent for the whole cluster and for cluster-scoped kinds. */
   readonly namespace?: string
   readonly name?: string
-  /** A selector as the API takes it. */
   readonly labels?: string
 }
 
 export type Sighting =
   | { readonly kind: 'found'; readonly objects: readonly KubeObject[] }
-  /** The cluster has no such API. */
   | { readonly kind: 'no-api' }
   | { readonly kind: 'failed'; readonly code: LookFailure; readonly says: string }
 
-/** `forbidden`: no right; `unreachable`: it may be answered later. */
+/** `unreachable`: the API may answer later. */
 export type LookFailure = 'forbidden' | 'unreachable'
 
-/** Everything that was seen in one round. */
 export interface Seen {
   readonly sightings: ReadonlyMap<string, Sighting>
-  /** What the API refused of the last round's actions. */
+  /** Refused actions of the last round. */
   readonly refused: readonly RefusedAction[]
 }
 
@@ -65,7 +61,7 @@ export type Action =
       readonly patch: Json
       readonly dryRun?: true
     }
-  /** `uid`: nothing else of that name is deleted. */
+  /** `uid` protects another object with the same name. */
   | {
       readonly kind: 'delete'
       readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look
@@ -75,7 +71,7 @@ export type Action =
 export interface RefusedAction {
   readonly action: Action
   readonly status: number
-  /** Kubernetes' own word: `AlreadyExists`, `Forbidden`. */
+  /** Kubernetes' word, such as `AlreadyExists` or `Forbidden`. */
   readonly reason: string
   readonly says: string
 }
@@ -84,7 +80,7 @@ export function lookKey({ apiVersion, kind, namespace = '', name = '', labels = 
   return [apiVersion, kind, namespace, name, labels].join(' ')
 }
 
-/** What a look found; nothing where the API has none, or was not asked. */
+/** Empty if the API does not exist or the query was not made. */
 export function objectsOf(seen: Seen, look: Look): readonly KubeObject[] {
   const sighting = seen.sightings.get(lookKey(look))
   return sighting?.kind === 'found' ? sighting.objects : []
@@ -94,14 +90,13 @@ export function objectOf(seen: Seen, look: Look): KubeObject | undefined {
   return objectsOf(seen, look)[0]
 }
 
-/** Where an object is found again. */
 export function lookAt({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Look & {
   readonly name: string
 } {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
 }
 
-/** A value inside plain data, by its path; undefined where the way ends. */
+/** Reads a path in plain data; undefined if the path does not exist. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here = value
   for (const key of path) {
@@ -132,7 +127,7 @@ export interface Condition {
   readonly status: string
   readonly reason: string
   readonly message: string
-  /** Milliseconds since the epoch; 0 where it is not said. */
+  /** Milliseconds since the epoch; 0 if unknown. */
   readonly since: number
   readonly generation: number | undefined
 }
@@ -155,7 +150,7 @@ export function conditionOf(object: KubeObject | undefined, type: string): Condi
   return conditionsOf(object).find((one) => one.type === type)
 }
 
-/** A condition that is about the object as it is now: one of an older generation says nothing. */
+/** Ignores a condition of an older generation. */
 export function currentCondition(object: KubeObject | undefined, type: string): Condition | undefined {
   const condition = conditionOf(object, type)
   const generation = object?.metadata.generation
@@ -163,12 +158,12 @@ export function currentCondition(object: KubeObject | undefined, type: string): 
   return condition.generation >= generation ? condition : undefined
 }
 
-/** Milliseconds of `2026-01-02T03:04:05Z`, as the API writes times. Undefined for what is none. */
+/** Milliseconds since the epoch of a time such as `2026-01-02T03:04:05Z`; undefined for other text. */
 export function timeOf(text: string): number | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/.exec(text)
   if (!match) return undefined
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)
-  // Days from the civil calendar: this floor has no clock, and Date is one.
+  // Computes days from the civil calendar, because code of this layer must not use Date.
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)
   const yoe = y - era * 400

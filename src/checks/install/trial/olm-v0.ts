@@ -1,6 +1,5 @@
-// A trial with OLM v0: the catalog serves, the Subscription resolves to what the simulation said, its InstallPlan is approved
-// and completes, the ClusterServiceVersions succeed and their Deployments run; for an upgrade, the catalog is exchanged and
-// the same is seen once more. Level-triggered: each look is judged by itself, whatever was missed before.
+// A trial with OLM v0, from the catalog to running Deployments, and again after an upgrade exchanges the catalog.
+// Level-triggered: each look is judged on its own, so missed events do not matter.
 import {
   csvFailure,
   isFinal,
@@ -86,7 +85,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     next: (state, seen, now) => stages[state.stage](state, seen, now),
   }
 
-  /** What is there already is somebody's, and would be changed by the trial. */
+  /** Refuses to start if the trial would change existing objects. */
   function preflight(state: State, seen: Seen, now: number): Progress<Stage> {
     const there = looks.crds.find((look) => objectOf(seen, look) !== undefined)
     const namespace = objectOf(seen, looks.namespace)
@@ -174,7 +173,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
       return waits(state, 'the namespace')
     }
     const catalog = objectOf(seen, looks.catalog)
-    // After an exchange what the status says is about the old catalog until OLM has dialled the new one.
+    // After an exchange, the status describes the old catalog until OLM connects to the new one.
     const dialled = isExchanged(state, catalog)
     const installPlan = newPlan(state, asked, seen)
     if (installPlan && dialled) {
@@ -201,7 +200,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const isUnpacking = conditionOf(asked, 'BundleUnpacking')?.status === 'True'
     const unpacked = unpackTrouble(asked, seen)
     if (unpacked && dialled) return fails(state, now, unpacked)
-    // OLM resolves again when its picture of the catalogs changes: a busy one finds nothing in a catalog at first.
+    // A busy OLM may find nothing in a new catalog; it resolves again when its cache changes.
     const resolution = dialled ? resolutionFailure(asked) : undefined
     const waited = now - state.since
     if (isUnpacking) {
@@ -223,7 +222,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
         code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
         says: resolution.says,
       })
-    // It may be what OLM knew before the exchange.
+    // The state may be older than the exchange.
     const staysThere = state.step > 0 && textAt(asked.status, 'state') === 'AtLatestKnown'
     if (staysThere && waited < deadlines.patience) return waits(state, 'OLM to take up the changed catalog')
     if (staysThere)
@@ -239,7 +238,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     if (before === undefined) return true
     const { isReady, address, connected } = connectionOf(catalog)
     if ('address' in plan.catalog) return isReady && address === plan.catalog.address
-    // The same Service stands before the new pod: OLM says when it dialled.
+    // The Service exists before the new pod does, so only OLM's connection time shows the exchange.
     return isReady && connected !== before
   }
 
@@ -253,7 +252,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
       const job = jobs
         .flatMap((one) => conditionOf(one, 'Failed') ?? [])
         .find(({ status }) => status === 'True')
-      // Its pods are not started again; each says how it ended.
+      // These pods never restart, so each keeps its result.
       const ended = pods
         .flatMap(({ status }) => listAt(status, 'containerStatuses'))
         .map((one) => textAt(one, 'state', 'terminated', 'message'))
@@ -263,7 +262,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
           .join(': '),
       )
     }
-    // A Job's pod starts anew by itself: only what does not pass ends the trial early.
+    // The Job restarts its pods, so only a lasting failure ends the trial early.
     return pod && !mayPass.has(pod.code) ? pod : undefined
   }
 
@@ -274,8 +273,8 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
   }
 
   /**
-   * The plan says which CRDs it brings, also those of bundles that nobody opened: what is there of them is either the trial's
-   * own, or somebody's. They are noted where clean-up finds them before anything is approved.
+   * The plan lists all CRDs, including those of unopened bundles. An existing CRD belongs to the trial or to another
+   * user. Records them for clean-up before it approves anything.
    */
   function review(state: State, seen: Seen, now: number): Progress<Stage> {
     const namespace = objectOf(seen, looks.namespace)
@@ -314,14 +313,14 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     if (found && phase === 'Failed') return fails(state, now, planFailure(found))
     const message = textAt(found?.status, 'message')
     if (now - state.since > deadlines.plan) {
-      // OLM attempts it again for a minute and then says Failed: before that nothing is final.
+      // OLM retries for a minute and then says Failed; until then nothing is final.
       const { code, says }: TrialFailure =
         found && message !== ''
           ? planFailure(found)
           : { code: 'olm-silent', says: `InstallPlan ${name} stays ${phase || 'without a phase'}` }
       return fails(state, now, { code: blamesAuthor(code) ? 'too-slow' : code, says })
     }
-    // The approval may have met a conflict: it is given until it holds.
+    // A conflict can reject the approval, so it is repeated until it holds.
     const isApproved = at(found?.spec, 'approved') === true
     return waits(
       state,
@@ -346,7 +345,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
     const { state: known, failure } = rememberFailure(state, troubled, now)
     if (failure) return fails(known, now, why && !mayPass.has(why.code) ? why : failure)
-    // What does not pass needs no deadline; a registry may recover, and a crash may end.
+    // A lasting failure needs no deadline; a registry or a crash may recover.
     if (why && !mayPass.has(why.code)) return fails(known, now, why)
     const open = own.findIndex((csv) => textAt(csv?.status, 'phase') !== 'Succeeded')
     const isInstalled = textAt(asked?.status, 'installedCSV') === wanted.root
@@ -385,7 +384,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     }
   }
 
-  /** OLM leaves Failed by itself and attempts again: it counts when it cannot pass, or when OLM came back to it for `patience`. */
+  /** OLM leaves Failed and retries, so a failure counts if it cannot pass or if OLM repeats it for `patience`. */
   function rememberFailure(
     state: State,
     csv: KubeObject | undefined,
@@ -394,7 +393,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const failure = csv && csvFailure(csv)
     const isOlms = isFinal(textAt(csv?.status, 'reason'))
     if (!failure || (!blamesAuthor(failure.code) && !isOlms)) return { state }
-    // The first words name the cause; what comes later is often only that it was tried again.
+    // The first message names the cause; later ones often only report retries.
     const failing = Number(state.memory['failing'] ?? 0) || now
     const words = state.memory['words'] || failure.says
     const known = remember(state, { failing, words })
@@ -422,7 +421,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
         exchange.length > 0 ? `${done} runs; the catalog is exchanged for the changed one` : `${done} runs`
       return enter(following, 'resolution', now, says, exchange, memory)
     }
-    // Another plan would be a version that the simulation does not know of.
+    // Another plan would install a version that the simulation did not predict.
     const further = newPlan(state, asked ?? { apiVersion: '', kind: '', metadata: { name: '' } }, seen)
     if (further)
       return fails(state, now, {
@@ -507,7 +506,7 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
 }
 
-/** An Operator for all namespaces is shown in each of them. */
+/** OLM copies the CSV of an Operator for all namespaces into each of them. */
 function isCopied({ metadata, status }: KubeObject): boolean {
   return metadata.labels?.['olm.copiedFrom'] !== undefined || textAt(status, 'reason') === 'Copied'
 }

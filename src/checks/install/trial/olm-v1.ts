@@ -1,5 +1,5 @@
-// A trial with OLM v1: the ClusterCatalog serves, the ClusterExtension installs the bundle that the simulation said, and its
-// Deployments run; for an upgrade, the selector goes from the base's catalog to the changed one.
+// A trial with OLM v1, from the ClusterCatalog to running Deployments. For an upgrade, the selector moves from the
+// base's catalog to the changed one.
 import type { Deadlines } from './deadlines.ts'
 import {
   deploymentTrouble,
@@ -78,7 +78,7 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
         says: 'OLM v1 takes catalogs from images alone, and there is only an address',
       })
     if (!namespace) return waits(state, 'the namespace', [{ kind: 'create', object: namespaceObject(plan) }])
-    // From 1.11 on the installer is neither needed nor used.
+    // OLM v1 1.11 and later ignore the installer.
     const needs = needsInstaller(objectOf(seen, looks.api)) ? 1 : 0
     return enter(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`, [], {
       installer: needs,
@@ -147,7 +147,7 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
       installed?.status === 'True' && progressing?.reason === 'Succeeded' && name === wanted.root
     const lazy = deployments.find((one) => !isAvailable(one))
     if (isThere && !lazy) return stepDone(state, seen, now)
-    // The old one is what is installed until the selector is taken up.
+    // Until OLM v1 reads the new selector, it reports the old bundle.
     if (
       installed?.status === 'True' &&
       progressing?.reason === 'Succeeded' &&
@@ -163,7 +163,8 @@ export function olmV1Trial(plan: TrialPlan, deadlines: Deadlines): TrialKind<Sta
     if (progressing?.status === 'False' && progressing.reason !== 'Succeeded')
       return fails(state, now, extensionFailure(message))
     const refused = progressing?.reason === 'Retrying' ? extensionFailure(message) : undefined
-    // It reports as retrying whatever goes wrong. What outlasts its attempts, and is no trouble of the network, is its answer.
+    // OLM v1 reports every failure as retrying. A failure is final if it outlasts the retries and is not a network
+    // problem.
     const { state: known, milliseconds } = lasting(state, refused?.code, now)
     if (refused && milliseconds >= deadlines.patience && refused.code !== 'too-slow')
       return fails(known, now, refused)
@@ -242,7 +243,7 @@ const extensionWords: readonly (readonly [FailureCode, RegExp])[] = [
   ],
 ]
 
-/** What OLM v1 says of an extension, in our classes: its own words are one long error. */
+/** Classifies OLM v1's one long error message. */
 function extensionFailure(message: string): TrialFailure {
   const code =
     extensionWords.find(([, words]) => words.test(message))?.[0] ??

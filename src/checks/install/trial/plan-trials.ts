@@ -1,5 +1,5 @@
-// Which trials a package's channel gets on a cluster, by the simulated resolution: a fresh install of what it leads to, and the
-// upgrade from what was there before. What the simulation could not resolve is not tried: it says why already.
+// Plans the trials of a channel: a fresh install and an upgrade. Skips what the simulation could not resolve, because
+// it already reports why.
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { bundleVersion } from '../../../change/package-blobs.ts'
 import type { BundleContent } from '../bundle-content.ts'
@@ -7,7 +7,7 @@ import type { CatalogUnderTest, ChannelResolution } from '../resolutions.ts'
 import type { Target } from '../targets.ts'
 import { modeOf, type InstallMode, type TrialPlan, type TrialStep } from './trial-plan.ts'
 
-/** What the cluster's adapters, the clock and chance add to it. */
+/** The cluster's adapters, the clock and the random id complete the plan. */
 export type PlannedTrial = Pick<TrialPlan, 'target' | 'package' | 'channel' | 'mode' | 'steps' | 'crds'> & {
   readonly isUpgrade: boolean
 }
@@ -66,7 +66,7 @@ function withOlmV0(request: TrialRequest): readonly PlannedTrial[] | string {
   return trials
 }
 
-/** A plan that moves only what comes along leaves the package's own bundle as it is. */
+/** Drops plans that update only companions. */
 function rootedSteps(
   plans: readonly (readonly string[])[],
   { package: packageName, blobNamed }: TrialRequest,
@@ -109,12 +109,12 @@ function withOneBundle(request: TrialRequest, target: Target): readonly PlannedT
 
 function modeFor(root: BundleBlob | undefined, { contentOf }: TrialRequest): InstallMode | undefined {
   const content = root && contentOf(root)
-  // Not opened: what most Operators support. OLM says so itself where that is wrong.
+  // Most Operators support it, and OLM reports it if this one does not.
   if (content?.kind !== 'bundle' || !content.facts.installModes) return 'AllNamespaces'
   return modeOf(content.facts.installModes)
 }
 
-/** By what is in the bundles, and by what the catalog says of those that were not opened. */
+/** From opened bundles, and from the catalog's data for the others. */
 function crdsOf(names: readonly string[], { contentOf, blobNamed }: TrialRequest): readonly string[] {
   const found = new Set<string>()
   for (const name of names) {

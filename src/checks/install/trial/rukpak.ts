@@ -1,5 +1,5 @@
-// A trial with RukPak, of both of its versions: the bundle is unpacked and installed, cannot be changed in its place, and for
-// an upgrade gives way to the next one (the pivot), whose predecessor goes.
+// A trial with either version of RukPak: install, attempt a change in place, and for an upgrade replace the bundle (the
+// pivot).
 import type { Deadlines } from './deadlines.ts'
 import {
   deploymentTrouble,
@@ -47,7 +47,7 @@ import {
 type Stage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type State = TrialState<Stage>
 
-/** The later one has no Bundle of its own. */
+/** `v1alpha2` has no Bundle object. */
 export const rukPakVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
 
 export function rukPak(
@@ -129,7 +129,7 @@ export function rukPak(
     const refused = isTakenUp
       ? [unpacked, valid, installed].find((one) => one?.status === 'False' && refusals.has(one.reason))
       : undefined
-    // They have the name of their Bundle, and no word of the BundleDeployment.
+    // These pods carry the name of the Bundle, not of the BundleDeployment.
     const unpacking = objectsOf(seen, looks.unpackPods).filter(
       ({ metadata }) => metadata.name === bundle?.metadata.name,
     )
@@ -140,19 +140,19 @@ export function rukPak(
         ? pods
         : undefined
     const { state: followed, milliseconds } = lasting(state, failure?.code, now)
-    // RukPak attempts again whatever failed. What is not its own trouble, and outlasts its attempts, is its answer.
+    // RukPak retries every failure. A failure is final if it outlasts the retries and is not RukPak's own.
     const isFinal = failure !== undefined && milliseconds >= deadlines.patience
     if (isFinal && (blamesAuthor(failure.code) || !mayPass.has(failure.code)))
       return fails(followed, now, failure)
     const active = textAt(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
-    // The later version says HasValidBundle only of bundles that are not.
+    // `v1alpha2` sets HasValidBundle only on invalid bundles.
     const isValid = hasBundles
       ? valid?.status === 'True'
       : unpacked?.status === 'True' && valid?.status !== 'False'
     const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
     const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
-    // RukPak before 0.17 chooses the namespace by itself, and plain manifests name theirs.
+    // RukPak before 0.17 chooses the namespace, and plain manifests name theirs.
     const elsewhere = elsewhereIn(deployments)
     const knows = remember(followed, { elsewhere: JSON.stringify(elsewhere) })
     const running = [looks.pods, ...elsewhere.map(podsIn)].flatMap((look) => objectsOf(seen, look))
@@ -176,7 +176,7 @@ export function rukPak(
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
       return waits(knows, what)
     const cause = why ?? failure ?? pods
-    // A refusal that has not lasted: the next attempt may succeed.
+    // The refusal is recent, so the next attempt may succeed.
     const isOpen = cause === failure && cause !== undefined && blamesAuthor(cause.code)
     if (cause) return fails(state, now, isOpen ? { ...cause, code: 'too-slow' } : cause)
     if (old.length > 0)
@@ -197,7 +197,7 @@ export function rukPak(
     })
   }
 
-  /** A dry run: what the API would say of a change in place. */
+  /** A dry run that tests whether the API accepts a change in place. */
   function changeInPlace({ metadata: { name } }: KubeObject): Action {
     return {
       kind: 'patch',
@@ -209,7 +209,7 @@ export function rukPak(
 
   function immutability(state: State, seen: Seen, now: number): Progress<Stage> {
     const answer = seen.refused.find(({ action }) => action.kind === 'patch' && action.dryRun === true)
-    // Who may not try it learns nothing of what the API would say to those who may.
+    // An account without the right cannot test this.
     if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
       return fails(state, now, {
         code: 'forbidden',
@@ -217,7 +217,7 @@ export function rukPak(
       })
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API refuses to change a Bundle in its place')
-    // A busy API says nothing of it.
+    // A busy API has not answered the question.
     if (answer) return waits(state, 'whether a Bundle can be changed in its place', [answer.action])
     return fails(state, now, {
       code: 'not-immutable',
@@ -270,9 +270,9 @@ const refusals: ReadonlySet<string> = new Set([
 
 function refusal(message: string, reason: string): TrialFailure {
   const says = `RukPak: ${reason}: ${message}`
-  // Its own disk and its own address: nothing of the bundle.
+  // RukPak's own disk or address failed, not the bundle.
   if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
-  // BundleLoadFailed: EOF is what RukPak reads of its own server on a busy machine.
+  // On a busy machine, RukPak reads EOF from its own server and reports BundleLoadFailed.
   if (transient.test(message))
     return { code: reason === 'UnpackFailed' ? 'registry-failing' : 'api-unreachable', says }
   if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
@@ -285,7 +285,6 @@ function refusal(message: string, reason: string): TrialFailure {
 
 const podsIn = (namespace: string): Look => ({ apiVersion: 'v1', kind: 'Pod', namespace })
 
-/** Where its own pods run. */
 const system = 'rukpak-system'
 
 function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {

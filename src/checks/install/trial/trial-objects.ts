@@ -1,5 +1,5 @@
-// The objects that a trial makes. Every one has the trial's labels, and all but its namespace belong to that: whatever
-// becomes of the trial, they are found again, and go with it.
+// The objects of a trial. Each has the trial's labels and all but the namespaces belong to one, so that clean-up finds
+// them.
 import type { Json } from '../../../go/json/json.ts'
 import { unpackTimeout } from './deadlines.ts'
 import type { KubeObject, Look, OwnerReference } from './kube-object.ts'
@@ -39,7 +39,7 @@ export function namespaceObject(plan: TrialPlan): KubeObject {
   }
 }
 
-/** Everything that has to be there before anything is installed, but the namespace itself. */
+/** The objects that must exist before the install, except the namespace. */
 export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly KubeObject[] {
   const { pods, cpu, memory } = plan.quota
   const own = inNamespace(plan, namespace)
@@ -60,7 +60,7 @@ export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly 
       limits: [
         {
           type: 'Container',
-          // A quota refuses pods that say nothing of what they need.
+          // A quota refuses pods without resource requests.
           defaultRequest: { cpu: '10m', memory: '32Mi' },
           default: { cpu: '500m', memory: '512Mi' },
         },
@@ -70,7 +70,6 @@ export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly 
   ]
 }
 
-/** Where they are found again. */
 export function groundLooks(plan: TrialPlan): readonly Look[] {
   const at = { namespace: namespaceOf(plan), name: 'trial' }
   return [
@@ -81,8 +80,8 @@ export function groundLooks(plan: TrialPlan): readonly Look[] {
 }
 
 /**
- * A pull request's Operator is a stranger's program: it reaches the API, names and its own pods, and nothing else of the network
- * that the cluster is in. What reaches the pods is not restricted: webhooks are called by the API server, from wherever it is.
+ * Lets an untrusted Operator reach only the API, the name service, the trial's pods and `reaches`. Ingress is open
+ * because the API server calls webhooks from any address.
  */
 function egress(plan: TrialPlan, { api, reaches }: TrialNetwork): Spec {
   const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
@@ -102,7 +101,7 @@ function egress(plan: TrialPlan, { api, reaches }: TrialNetwork): Spec {
   }
 }
 
-/** Modes whose Operator watches another namespace. */
+/** Only for install modes that watch another namespace. */
 export function targetNamespace(plan: TrialPlan, namespace: KubeObject): KubeObject | undefined {
   if (plan.mode !== 'SingleNamespace' && plan.mode !== 'MultiNamespace') return undefined
   return {
@@ -132,7 +131,7 @@ export function operatorGroup(plan: TrialPlan, namespace: KubeObject): KubeObjec
     targetNamespaces === undefined ? {} : { targetNamespaces },
     {
       'operatorframework.io/bundle-unpack-timeout': unpackTimeout,
-      // Or a catalog of the cluster with the same package gives what this one is tried for.
+      // Otherwise a global catalog with the same package could replace the one under test.
       'olm.operatorframework.io/exclude-global-namespace-resolution': 'true',
     },
   )
@@ -145,13 +144,13 @@ export function catalogSource(plan: TrialPlan, namespace: KubeObject, from: Cata
     displayName: `trial of ${plan.package}`,
     publisher: 'catalog-bot',
     ...catalogSourcePlace(from),
-    // Older servers refuse the pod of an unrestricted one, newer ones may.
+    // Older servers refuse unrestricted pods, and newer ones may.
     ...('image' in from && { grpcPodConfig: { securityContextConfig: 'restricted' } }),
     ...(pullSecret !== undefined && { secrets: [pullSecret] }),
   })
 }
 
-/** An image and an address exclude each other. */
+/** `image` and `address` exclude each other. */
 export function catalogSourcePlace(from: CatalogAt): Spec {
   return 'image' in from ? { image: from.image } : { address: from.address }
 }
@@ -162,12 +161,11 @@ export function subscription(plan: TrialPlan, namespace: KubeObject): KubeObject
     channel: plan.channel,
     source: catalogName,
     sourceNamespace: namespaceOf(plan),
-    // Nothing is installed before its InstallPlan was compared with the simulated resolution.
+    // The InstallPlan is compared with the simulation before anything is installed.
     installPlanApproval: 'Manual',
   })
 }
 
-/** Which of the two catalogs a ClusterCatalog is. */
 export type CatalogSide = 'base' | 'head'
 const sideLabel = 'catalog-bot.io/catalog'
 
@@ -208,7 +206,7 @@ export function clusterExtension(plan: TrialPlan, namespace: KubeObject, side: C
   })
 }
 
-/** Both labels: a catalog of somebody else's cannot be chosen by one of them. */
+/** Needs both labels, so that it never selects a catalog of another owner. */
 export function catalogSelector({ id }: TrialPlan, side: CatalogSide): Spec {
   return { matchLabels: { [trialLabel]: id, [sideLabel]: side } }
 }
@@ -232,7 +230,7 @@ const provisioners = {
 
 export type RukPakTarget = keyof typeof provisioners
 
-/** Its shape differs between RukPak's two versions. */
+/** The two RukPak versions use different fields. */
 export function bundleDeployment(
   plan: TrialPlan,
   namespace: KubeObject,
@@ -254,7 +252,7 @@ export function bundleDeployment(
           },
         }
       : {
-          // The later version has one class for both, and converts by itself.
+          // `v1alpha2` has one class for both and converts the bundle.
           provisionerClassName: target === 'RukPak helm' ? deploying : unpacking,
           installNamespace: namespaceOf(plan),
           source,

@@ -1,5 +1,4 @@
-// How a trial on a cluster ends. Whose matter an end is stands in one table: what the author can mend is a no, what the
-// cluster or the world did is neither a yes nor a no.
+// How a trial ends. The table says who must act: only failures that the author can fix count as no.
 
 export const failureClasses = {
   // The bundles and what they ask for.
@@ -58,7 +57,7 @@ export type TrialVerdict = 'installs' | 'does not install' | 'could not be found
 
 export interface TrialFailure {
   readonly code: FailureCode
-  /** One sentence; words of others in it are escaped by whoever shows it. */
+  /** One sentence with untrusted text; the renderer escapes it. */
   readonly says: string
 }
 
@@ -76,22 +75,19 @@ export function failed(code: FailureCode, says: string): TrialOutcome & TrialFai
   return { verdict: verdictOf[failureClasses[code]], code, says: says.slice(0, longest) }
 }
 
-/**
- * Words of networks, busy servers and restarts, in whatever a controller reports. The author of a bundle did not cause them, and
- * the controller's next attempt may not meet them.
- */
+/** Messages of network errors, busy servers and restarts. The author did not cause them, and a retry may succeed. */
 export const transient =
   /\bEOF\b|i\/o timeout|timed out|deadline exceeded|Client\.Timeout|TLS handshake|context canceled|connection (?:refused|reset|lost)|reset by peer|broken pipe|no route to host|no such host|network is unreachable|no endpoints available|too ?many ?requests|rate limit|etcdserver|object has been modified|server is currently unable|server was unable|\b50[0234] (?:Internal|Bad Gateway|Service|Gateway)|status ?(?:code)?:? ?5\d\d|x509/i
 
-/** Whether a failure is one of the author's: such a verdict needs a condition that is final or has lasted. */
+/** Whether the author must act. Use it only for a failure that is final or has lasted. */
 export function blamesAuthor(code: FailureCode): boolean {
   return verdictOf[failureClasses[code]] === 'does not install'
 }
 
-/** Whether another try makes sense: of what the world did alone. */
+/** Only failures of the infrastructure are. */
 export function isWorthRetrying(outcome: TrialOutcome): boolean {
   return 'code' in outcome && failureClasses[outcome.code] === 'infra'
 }
 
-/** OLM's sentences name whole chains of constraints. */
+/** In characters. OLM's sentences can list long chains of constraints. */
 const longest = 2000

@@ -1,5 +1,4 @@
-// What came of a trial, for people: what was tried in which cluster, what happened when, what failed looked like, and what is
-// left. Plain data, without an end nowhere; whoever shows it escapes it.
+// The report of a trial, of bounded size. The renderer must escape it.
 import type { Target } from '../targets.ts'
 import type { InstallMode } from './trial-plan.ts'
 import type { TrialOutcome } from './trial-outcome.ts'
@@ -12,20 +11,19 @@ export interface TrialReport {
   readonly package: string
   readonly channel: string
   readonly mode: InstallMode
-  /** Bundles in their order: the last one is what the change leads to. */
+  /** In install order; the last one is the goal of the change. */
   readonly steps: readonly string[]
   readonly namespace: string
-  /** Whether its pods reached nothing but the cluster's API, what the operator allows, and one another. */
+  /** Whether its pods could reach only the cluster's API, allowed ranges and one another. */
   readonly isNetworkClosed?: true
-  /** `Kubernetes v1.36.2`, and what else is known of the cluster. */
+  /** `Kubernetes v1.36.2` and other known facts. */
   readonly cluster: readonly string[]
   readonly outcome: TrialOutcome
   readonly started: number
   readonly ended: number
   readonly events: readonly TrialEvent[]
-  /** Of what failed: objects' own words, events, the ends of logs. */
+  /** Statuses, events and ends of logs of failed objects. */
   readonly evidence: readonly Evidence[]
-  /** What clean-up could not take away. */
   readonly leftovers: readonly string[]
 }
 
@@ -34,10 +32,9 @@ export interface Evidence {
   readonly lines: readonly string[]
 }
 
-/** Of lines so many, of one so many characters; of logs the last ones. */
+/** Numbers of lines and pods, and characters; logs keep their last lines. */
 export const evidenceLimits = { lines: 40, line: 500, logLines: 60, pods: 4, all: 40_000 } as const
 
-/** Conditions that are not as they should be, of the objects that tell of a failure. */
 export function conditionEvidence(objects: readonly KubeObject[]): readonly Evidence[] {
   return objects.flatMap((object): Evidence[] => {
     const lines = [
@@ -52,7 +49,7 @@ export function conditionEvidence(objects: readonly KubeObject[]): readonly Evid
   })
 }
 
-/** Warnings of the namespace, the last ones. */
+/** The latest warnings. */
 export function eventEvidence(events: readonly KubeObject[]): readonly Evidence[] {
   const lines = events
     .filter((event) => textAt(event, 'type') === 'Warning')
@@ -73,7 +70,7 @@ export function logEvidence(title: string, text: string): Evidence {
   return { title, lines: cut(lines.slice(-evidenceLimits.logLines), evidenceLimits.logLines) }
 }
 
-/** The whole of it within its limit: what comes first is what matters most. */
+/** Keeps the first entries, which matter most. */
 export function withinLimit(evidence: readonly Evidence[]): readonly Evidence[] {
   let left: number = evidenceLimits.all
   return evidence.flatMap((one) => {
@@ -92,7 +89,7 @@ function cut(lines: readonly string[], most: number = evidenceLimits.lines): rea
   })
 }
 
-/** What looks like a credential is none of a reader's business, whoever logged it. */
+/** Hides text that looks like a credential. */
 function withoutSecrets(text: string): string {
   return text
     .replace(/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g, '[token]')

@@ -1,4 +1,3 @@
-// Where a trial stands, and what one look at the cluster makes of it. Plain data: a stage, since when, what happened so far.
 import type { Action, Look, Seen } from './kube-object.ts'
 import { failed, type FailureCode, type TrialOutcome } from './trial-outcome.ts'
 
@@ -11,24 +10,23 @@ export interface TrialEvent {
 export interface TrialState<Stage extends string = string> {
   readonly stage: Stage
   readonly started: number
-  /** Of the stage. */
+  /** Start of the stage. */
   readonly since: number
-  /** Which of the plan's steps is under way. */
+  /** Index of the current step in the plan. */
   readonly step: number
   readonly events: readonly TrialEvent[]
-  /** What has to be remembered from one look to the next: times, names, words. */
+  /** Times, names and texts kept between looks. */
   readonly memory: Readonly<Record<string, string | number>>
 }
 
 export interface Progress<Stage extends string = string> {
   readonly state: TrialState<Stage>
   readonly actions: readonly Action[]
-  /** For people: what it waits for. */
+  /** For people. */
   readonly waitsFor: string
   readonly outcome?: TrialOutcome
 }
 
-/** How one kind of cluster is tried. Pure: what was seen and the time in, what to do out. */
 export interface TrialKind<Stage extends string = string> {
   readonly first: Stage
   readonly looks: (state: TrialState<Stage>) => readonly Look[]
@@ -47,7 +45,6 @@ export function waits<Stage extends string>(
   return { state, actions, waitsFor }
 }
 
-/** Goes to the next stage, and notes why. */
 export function enter<Stage extends string>(
   state: TrialState<Stage>,
   stage: Stage,
@@ -93,8 +90,8 @@ export function remember<Stage extends string>(
 }
 
 /**
- * How long a controller has reported the same class of failure, without a look in between that did not show it. What it says of
- * each attempt may differ in its words; a failure that went away begins again.
+ * How long a controller has reported the same class of failure in every look. Messages may differ; a look without the
+ * failure resets the time.
  */
 export function lasting<Stage extends string>(
   state: TrialState<Stage>,
@@ -106,7 +103,7 @@ export function lasting<Stage extends string>(
   return { state, milliseconds: now - Number(state.memory['failingSince'] ?? now) }
 }
 
-/** The same words twice in a row are one event. */
+/** Skips a message equal to the last one. */
 function noted<Stage extends string>(state: TrialState<Stage>, now: number, says: string): TrialState<Stage> {
   if (state.events.at(-1)?.says === says) return state
   return { ...state, events: [...state.events, { at: now, says }].slice(-mostEvents) }

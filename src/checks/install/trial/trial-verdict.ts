@@ -1,4 +1,4 @@
-// What several trials of one package come to: the worst of them, and what could not be found out is worse than a yes alone.
+// Combines the trials of a package: the worst counts, and unknown is worse than yes.
 import type { Installs } from '../install-report.ts'
 import type { TrialReport } from './trial-report.ts'
 

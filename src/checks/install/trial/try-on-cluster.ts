@@ -1,5 +1,5 @@
-// A trial on a cluster, whatever installs: which kind of trial the cluster's APIs allow, and what ends every kind alike:
-// time, missing rights, an API that does not answer. Pure.
+// Picks the kind of trial that the cluster's APIs allow, and handles ends that all kinds share: timeout, missing
+// rights, unreachable API.
 import type { Target } from '../targets.ts'
 import type { Deadlines } from './deadlines.ts'
 import { lookKey, type LookFailure, type RefusedAction, type Seen } from './kube-object.ts'
@@ -11,15 +11,13 @@ import type { TrialFailure } from './trial-outcome.ts'
 import type { TrialPlan } from './trial-plan.ts'
 import { fails, waits, type Progress, type TrialKind, type TrialState } from './trial-state.ts'
 
-/** What the API says of itself. */
 export interface Discovered {
   /** `v1.36.2`. */
   readonly version: string
-  /** Group versions that it serves: `operators.coreos.com/v1alpha1`. */
+  /** Such as `operators.coreos.com/v1alpha1`. */
   readonly groupVersions: readonly string[]
 }
 
-/** The kind of trial for a target, or that the cluster has no API for it. */
 export function trialKind(
   plan: TrialPlan,
   deadlines: Deadlines,
@@ -45,7 +43,6 @@ export function trialKind(
   }
 }
 
-/** The targets that a cluster has an API for. */
 export function targetsOn({ groupVersions }: Pick<Discovered, 'groupVersions'>): readonly Target[] {
   const has = (version: string) => groupVersions.includes(version)
   return [
@@ -55,7 +52,7 @@ export function targetsOn({ groupVersions }: Pick<Discovered, 'groupVersions'>):
   ]
 }
 
-/** One look, judged. What could not be seen is never taken for absent. */
+/** Judges one look. Never treats something unseen as absent. */
 export function nextProgress(
   kind: TrialKind,
   state: TrialState,
@@ -98,10 +95,9 @@ export function nextProgress(
   })
 }
 
-/** Undefined for what the next look settles: it is there already, it has changed meanwhile, the API is busy. */
+/** Undefined if the next look settles it: a conflict, an object that is gone, or a busy API. */
 function judgeRefusal({ action, status, reason, says }: RefusedAction): TrialFailure | undefined {
   if (action.kind === 'patch' && action.dryRun) return undefined
-  // A patch of what is gone is for the next look.
   if (status === 409 || status === 404 || status === 429 || status >= 500 || status === 0) return undefined
   const what =
     action.kind === 'create'

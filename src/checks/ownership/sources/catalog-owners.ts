@@ -1,5 +1,5 @@
-// `CATALOG_OWNERS`: approvers and reviewers of the directory it lies in and everything below.
-// Only approvers have authority; reviewers are read so that a broken list is noticed.
+// `CATALOG_OWNERS`: approvers and reviewers of a directory and everything below. Only approvers have authority; we
+// parse reviewers to notice broken lists.
 import { readOwnerYaml, readPeople } from './owner-source.ts'
 import type { Read } from './owner-source.ts'
 import { parsePrincipal } from '../principal.ts'
@@ -7,7 +7,7 @@ import type { Principal } from '../principal.ts'
 
 const keys = ['approvers', 'reviewers']
 
-/** Reads the file's text: two lists of logins or `organization/team` names. Any other key is a mistake, and breaks it. */
+/** Two lists of logins or `organization/team` names. Any other key breaks the file. */
 export function readCatalogOwners(file: string, text: string): Read<readonly Principal[]> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document

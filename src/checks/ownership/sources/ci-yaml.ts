@@ -1,5 +1,4 @@
-// `operators/<directory>/ci.yaml`: the reviewers of one package, and switches of the release pipeline.
-// Its other keys are the package's own business and are not judged here.
+// `operators/<directory>/ci.yaml`: one package's reviewers, and switches of the release pipeline. Ignores other keys.
 import { isScalar } from 'yaml'
 import { readOwnerYaml, readPeople } from './owner-source.ts'
 import type { Read } from './owner-source.ts'
@@ -7,14 +6,14 @@ import type { Principal } from '../principal.ts'
 
 export interface CiYaml {
   readonly reviewers: readonly Principal[]
-  /** Values of the keys that choose rules elsewhere, as text: changing one is like changing who owns the package. */
+  /** Values of keys that select rules elsewhere: changing one needs the same approval as changing owners. */
   readonly switches: ReadonlyMap<string, string>
 }
 
-/** `merge` turns landing off, `cert_project_id` selects a partner's rules. */
+/** `merge` disables merging, `cert_project_id` selects a partner's rules. */
 const switchKeys = ['merge', 'cert_project_id'] as const
 
-/** Reads the file's text. Reviewers are logins; teams and addresses are not known to this format. */
+/** Reviewers are logins; this format has no teams or addresses. */
 export function readCiYaml(file: string, text: string): Read<CiYaml> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document

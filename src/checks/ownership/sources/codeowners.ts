@@ -1,6 +1,5 @@
-// CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners takes owners away.
-// A file with any error gives nobody authority, though GitHub itself would skip the line: a skipped line may have
-// been the one that took somebody's rights away.
+// CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners removes them. Unlike
+// GitHub, any error invalidates the file, because the bad line may have removed someone's rights.
 import { findDividing, findUnseen } from '../../../config/odd-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
@@ -14,15 +13,15 @@ export interface CodeownersLine {
   readonly owners: readonly Principal[]
 }
 
-/** A name of the path: `**` for any number of them, plain text for exactly that one, or a pattern. */
+/** A path segment: `**` for any number, plain text, or a pattern. */
 type Segment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
-// GitHub ignores a file of 3 MB or more as a whole.
+// GitHub ignores files of 3 MB or more.
 const limit = 3 * 1024 * 1024
 
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 
-/** Reads the file's text. All errors are listed; with any, nothing is derived. */
+/** Lists all errors; with any, returns no lines. */
 export function readCodeowners(file: string, text: string): Read<readonly CodeownersLine[]> {
   const problems: SourceProblem[] = []
   const lines: CodeownersLine[] = []
@@ -40,7 +39,7 @@ export function readCodeowners(file: string, text: string): Read<readonly Codeow
   return first === undefined ? { kind: 'read', value: lines } : { kind: 'broken', problems: [first, ...rest] }
 }
 
-/** The owners of a path: those of the last line that matches it; nobody where none does. Case matters. */
+/** The owners from the last matching line. Case matters. */
 export function codeownersOf(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
   let last = -1
@@ -49,7 +48,7 @@ export function codeownersOf(path: string, lines: readonly CodeownersLine[]): re
   return lines[last]?.owners ?? []
 }
 
-/** Which lines may match a path at all: those that name one of its parts, and those that name none. */
+/** Narrows down the lines that may match a path: those that name one of its parts, and those without plain parts. */
 interface Index {
   readonly byName: ReadonlyMap<string, readonly number[]>
   readonly others: readonly number[]
@@ -65,7 +64,7 @@ const indexOf = oncePer((lines: readonly CodeownersLine[]): Index => {
   const byName = new Map<string, number[]>()
   const others: number[] = []
   for (const [at, { segments }] of lines.entries()) {
-    // The last is the rarest: `/operators/foo/` names foo's directory.
+    // The last plain segment is the rarest: `/operators/foo/` names foo's directory.
     const plain = segments.findLast((segment) => segment !== '**' && segment.isPlain)
     if (plain === undefined || plain === '**') others.push(at)
     else {
@@ -78,8 +77,8 @@ const indexOf = oncePer((lines: readonly CodeownersLine[]): Index => {
 })
 
 /**
- * A line, a problem as text, or undefined for a blank line or a comment. What GitHub takes for white space is not
- * documented: a line with anything but spaces and tabs could be a pattern with owners to it and without to us.
+ * A line, a problem as text, or undefined for a blank line or comment. Only spaces and tabs separate words, because
+ * GitHub does not document its white space.
  */
 function parseLine(line: string): CodeownersLine | string | undefined {
   const divided = findDividing(line)
@@ -106,7 +105,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
   return { pattern, segments: segments.map(toSegment), owners: principals }
 }
 
-/** Splits at white space; `\ ` keeps a space in a pattern; `#` begins a comment at the start of a word. */
+/** Splits at white space; `\ ` keeps a space; `#` at the start of a word begins a comment. */
 function splitWords(line: string): readonly string[] {
   const words: string[] = []
   let word = ''
@@ -134,8 +133,8 @@ function parseOwner(text: string): Principal | undefined {
 }
 
 /**
- * The pattern as path segments from the root, where `**` stands for any number of them. A pattern with a slash
- * before its end is anchored at the root, any other floats; a slash at the end means everything below.
+ * The pattern as segments from the root. A slash before the end anchors the pattern; a slash at the end means
+ * everything below.
  */
 function toSegments(pattern: string): readonly string[] | undefined {
   if (pattern === '/') return undefined
@@ -148,7 +147,7 @@ function toSegments(pattern: string): readonly string[] | undefined {
   return directory ? [...segments, '**'] : segments
 }
 
-/** Whether the segments cover the path: the file itself, or (unless they end in a `*` of their own) a directory above it. */
+/** Whether the segments match the file or (unless they end in `*`) a directory above it. */
 function matches(segments: readonly Segment[], parts: readonly string[]): boolean {
   const last = segments.at(-1)
   const isBelowOnly = last === '**' || last?.text === '*'
@@ -163,10 +162,10 @@ function matches(segments: readonly Segment[], parts: readonly string[]): boolea
   }
   const step = (segment: number, part: number): boolean => {
     const pattern = segments[segment]
-    // `docs/*` covers the files in docs and not those further below; a plain name covers the directory's whole content.
+    // `docs/*` matches only files directly in docs; a plain name matches the directory's whole content.
     if (pattern === undefined) return part === parts.length || !isBelowOnly
     if (pattern === '**')
-      // At the end it stands for at least one segment: `docs/**` covers what is in docs.
+      // A final `**` stands for at least one segment.
       return segment === segments.length - 1
         ? part < parts.length
         : from(segment + 1, part) || (part < parts.length && from(segment, part + 1))
@@ -180,7 +179,7 @@ function covers({ text, isPlain, glob }: Exclude<Segment, '**'>, name: string): 
   return isPlain ? text === name : matchesGlob(glob, name)
 }
 
-/** `*` stands for any text within a name, `?` for one character; a backslash makes the next character plain. */
+/** `*` matches any text within a name, `?` one character; a backslash escapes the next character. */
 function toSegment(pattern: string): Segment {
   if (pattern === '**') return pattern
   const characters = [...pattern]

@@ -1,5 +1,4 @@
-// What every owner source gives: people, or a reason why it gives nobody. A source that is not understood whole
-// is not understood at all: half-read lists of owners are how squatters get in (T27).
+// Parses owner sources. A source with any error gives no authority: a half-read list of owners could let squatters in.
 import type { Location } from '../../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { repeatedKey } from '../../../config/repeated-key.ts'
@@ -8,14 +7,12 @@ import { findDividing, findUnseen, foldedKey } from '../../../config/odd-charact
 import { parseLogin } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 
-/** One thing wrong with an owner source. */
 export interface SourceProblem {
   readonly at: Location
   /** For people, without a full stop: `reviewers must be a list of logins`. */
   readonly problem: string
 }
 
-/** A source read whole, or why it was not. */
 export type Read<T> =
   | { readonly kind: 'read'; readonly value: T }
   | { readonly kind: 'broken'; readonly problems: readonly [SourceProblem, ...SourceProblem[]] }
@@ -25,7 +22,7 @@ export const broken = (at: Location, problem: string): Read<never> => ({
   problems: [{ at, problem }],
 })
 
-/** A YAML document as owner files use it: its top-level mapping, with places. Keys are unique. */
+/** The top-level mapping of an owner file, with places. Keys are unique. */
 export interface OwnerDocument {
   readonly file: string
   entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
@@ -33,12 +30,12 @@ export interface OwnerDocument {
   place(node: unknown): Location
 }
 
-// The largest owner file that is read: the largest real one is under 4 KiB.
+// Bytes. The largest real owner file is under 4 KiB.
 const largest = 256 * 1024
 
 /**
- * Reads the text of a YAML owner file: one document, a mapping or nothing, no duplicate keys, no aliases, no tags.
- * Scalars stay text (`failsafe`), so a login such as `0x10` or `null` is not turned into something else.
+ * Accepts one document: a mapping or nothing, without duplicate keys, aliases or tags. Scalars stay text (`failsafe`),
+ * so that a login such as `0x10` or `null` is kept.
  */
 export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   const start: Location = { file, line: 1, column: 1 }
@@ -53,7 +50,8 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    // The library holds each key against all before it, and cuts the whole text for each error: both are quadratic.
+    // The library's check is quadratic: it compares each key with all before it, and cuts the whole text for each
+    // error.
     uniqueKeys: false,
     prettyErrors: false,
     strict: true,
@@ -77,12 +75,12 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
       error.message.split('\n')[0] ?? 'it is not YAML',
     )
   }
-  // Another version of YAML is another reading: 1.1 takes `no` for a value that is no text.
+  // Other YAML versions read differently: 1.1 does not take `no` as text.
   if (document.directives?.yaml.explicit === true) return broken(start, 'it has a %YAML line')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
-  // One list that stands for two is convenient to write and easy to misread; a tag makes something else of a text.
+  // Aliases are easy to misread, and tags change a value's type.
   let odd: unknown
   let unseen: unknown
   visit(document, {
@@ -121,16 +119,16 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   }
 }
 
-/** What YAML 1.1 or 1.2 reads as no text where it stands without quotes: nothing, truth, numbers, dates. */
+/** Unquoted scalars that YAML 1.1 or 1.2 does not read as text: null, booleans, numbers, dates. */
 const notAlwaysText =
   /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
 
-/** The texts of a list at a key; nothing for an absent or empty one. A single text in place of a list is an error (T26). */
+/** The texts of a list at a key; empty if absent. A single text instead of a list is an error. */
 export function readTexts(
   document: OwnerDocument,
   key: string,
 ): Read<readonly { text: string; at: Location }[]> {
-  // Go's JSON reader, behind most readers of these files, finds a key without regard to case.
+  // Go's JSON reader, which most readers of these files use, ignores the case of keys.
   const alike = document.keys.find((other) => other !== key && foldedKey(other) === foldedKey(key))
   if (alike !== undefined)
     return broken(
@@ -142,7 +140,7 @@ export function readTexts(
   return textsOf(document, entry.node, key)
 }
 
-/** Like readTexts, for a node that was found otherwise; `key` is what messages call it. */
+/** Like readTexts, for a given node; `key` is its name in messages. */
 export function textsOf(
   document: OwnerDocument,
   node: Node | null,
@@ -162,7 +160,7 @@ export function textsOf(
   return { kind: 'read', value: texts }
 }
 
-/** A list of logins at a key, each checked; one bad entry breaks the list. */
+/** A list of logins; one bad entry breaks the list. */
 export function readPeople(
   document: OwnerDocument,
   key: string,

@@ -1,6 +1,5 @@
-// Prow's OWNERS files and OWNERS_ALIASES: approvers by directory, inherited from the directories above unless
-// `no_parent_owners` says otherwise. What breaks one file takes authority away below it, never adds any:
-// neither the parents' approvers nor words of a broken alias list step in (T27).
+// Prow's OWNERS files and OWNERS_ALIASES: approvers by directory, inherited unless `no_parent_owners` is set. A broken
+// file removes authority below it: neither parents' approvers nor alias names replace it.
 import { isMap, isScalar } from 'yaml'
 import { broken, readOwnerYaml, readPeople, readTexts, textsOf } from './owner-source.ts'
 import type { OwnerDocument, Read } from './owner-source.ts'
@@ -13,12 +12,12 @@ import type { Filter } from './owners-filter.ts'
 export const ownersName = 'OWNERS'
 export const aliasesPath = 'OWNERS_ALIASES'
 
-/** One OWNERS file. Names are lower case and still unresolved: a login or an alias. */
+/** Names are lower case and unresolved: a login or an alias. */
 export interface OwnersFile {
   readonly noParentOwners: boolean
-  /** Text that is equal when the filters are; empty without any. */
+  /** Equal text for equal filters; empty without any. */
   readonly filters: string
-  /** Approvers and the files below the directory that they approve. */
+  /** Approvers, and the files below the directory that they approve. */
   readonly approvers: readonly { readonly matches: Filter; readonly names: readonly string[] }[]
 }
 
@@ -45,7 +44,7 @@ const filterKeys = [
 ]
 const optionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
-/** Reads an OWNERS file's text. Keys that Prow does not know break it. */
+/** Keys that Prow does not know break the file. */
 export function readOwnersFile(file: string, text: string): Read<OwnersFile> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
@@ -63,7 +62,7 @@ export function readOwnersFile(file: string, text: string): Read<OwnersFile> {
   return { kind: 'read', value: { ...options.value, filters: shape, approvers: approvers.value } }
 }
 
-/** Reads OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
+/** Parses OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
 export function readAliases(file: string, text: string): Read<Aliases> {
   const document = readOwnerYaml(file, text)
   if (document.kind === 'broken') return document
@@ -92,8 +91,8 @@ export function readAliases(file: string, text: string): Read<Aliases> {
 }
 
 /**
- * Who approves `path`, by the OWNERS files on the way from its directory to the root. `files` holds each OWNERS
- * file by its directory ('' for the root). Undefined when a file on the way is broken: then nobody does.
+ * The approvers of `path`, from its directory up to the root. `files` is keyed by directory ('' for the root).
+ * Undefined if a file on the way is broken.
  */
 export function approversOf(
   path: string,
@@ -135,7 +134,6 @@ function readPlainApprovers(document: OwnerDocument): Read<OwnersFile['approvers
 }
 
 function readNames(document: OwnerDocument, key: string): Read<readonly string[]> {
-  // Aliases look like logins, so the same check serves both.
   const checked = readPeople(document, key)
   if (checked.kind === 'broken') return checked
   const texts = readTexts(document, key)

@@ -1,13 +1,12 @@
-// The file patterns of OWNERS filters. Prow takes any RE2 expression; here only literal text, `.*`, `\.` and the
-// anchors are understood, because whoever may edit an OWNERS file would otherwise choose how long we search (T52).
+// The file patterns of OWNERS filters. Supports only literal text, `.*`, `\.` and anchors instead of all of RE2, so
+// that authors of OWNERS files cannot cause slow searches.
 
-/** True when the pattern is found in a path relative to the OWNERS file's directory. */
+/** The path is relative to the OWNERS file's directory. */
 export type Filter = (relative: string) => boolean
 
-// Characters that mean something in RE2. Escaped, each stands for itself.
 const special = /[\\.+*?()|[\]{}^$]/
 
-/** A filter for the pattern, or undefined where it uses more than is understood. Matching is linear in the path. */
+/** Undefined if the pattern is not supported. Matching is linear in the path. */
 export function parseFilter(pattern: string): Filter | undefined {
   const anchoredStart = pattern.startsWith('^')
   const anchoredEnd = pattern.endsWith('$') && !pattern.endsWith('\\$')

@@ -31,7 +31,7 @@ export const brokenConstraint = defineRule<{ bundle: string; path: string; probl
   },
 })
 
-/** The two ends of a long path: a constraint may be nested sixty levels deep. */
+/** The start and end of a long path: constraints may be nested sixty levels deep. */
 function shortened(path: string): string {
   return path.length <= 120 ? path : `${path.slice(0, 50)}…${path.slice(-50)}`
 }

@@ -56,7 +56,6 @@ export const buildMetadataOnlyVersions = defineRule<
   },
 })
 
-/** Releases order what versions do not. */
 function isReleased(bundle: BundleView): boolean {
   return bundle.properties('olm.package').some(({ value }) => fieldText(value, 'release') !== '')
 }

@@ -1,4 +1,4 @@
-// A bundle whose own image is missing from its related images. Rendering puts it there; mirroring relies on it.
+// A bundle whose own image is missing from its related images. Rendering adds it; mirroring relies on it.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'

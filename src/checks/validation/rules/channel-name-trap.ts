@@ -1,4 +1,4 @@
-// A channel name that differs from another only by case or blanks, or that nobody can type as they see it.
+// A channel name that differs from another only by case or blanks, or that people cannot type as they see it.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 

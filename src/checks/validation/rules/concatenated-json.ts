@@ -1,4 +1,4 @@
-// JSON objects one after the other in a file that opm reads as YAML: only the first is loaded, without a word.
+// Several JSON objects in a file that opm reads as YAML: opm loads only the first, silently.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../view/oddities.ts'

@@ -1,4 +1,4 @@
-// The default channel is deprecated, the package is not: whoever chooses no channel gets a deprecated one.
+// The default channel is deprecated but the package is not: users who choose no channel get a deprecated one.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 

@@ -31,7 +31,7 @@ export const downgradeEdge = defineRule<
     for (const its of catalog.packages) {
       for (const channel of its.channels) {
         const { blob } = channel
-        // A channel that ends below its highest version has a rule of its own.
+        // head-not-highest covers these.
         const highest = newerThanHead(its, channel)
         for (const { name, mark, replaces, skips } of blob.entries) {
           const own = its.bundle(name)

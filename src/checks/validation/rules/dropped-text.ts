@@ -1,4 +1,4 @@
-// Text behind the end of a document's root value: opm's reader stops there and drops the rest without a word.
+// Text after a document's root value: opm's reader drops it silently.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../view/oddities.ts'
@@ -18,7 +18,7 @@ export const droppedText = defineRule<{ text: string }, OfCatalog>({
   }),
   *find(catalog) {
     for (const oddity of odditiesOf(catalog, 'dropped-text')) {
-      // Objects that were meant to be read one after the other are another mistake.
+      // The rule concatenated-json covers these.
       if (oddity.text.trimStart().startsWith('{')) continue
       yield { ...aboutOddity(oddity, oddity.text), data: { text: oddity.text } }
     }

@@ -1,4 +1,5 @@
-// Two custom blobs of the same schema, package and name: the format wants these three to be unique, opm does not look.
+// Two custom blobs with the same schema, package and name. The format requires them to be unique, but opm does not
+// check.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { isTemplate } from './template-in-catalog.ts'
@@ -20,7 +21,7 @@ export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, 
     const seen = new Map<string, (typeof catalog.others)[number]>()
     for (const blob of catalog.others) {
       const { schema, package: inPackage, name, place } = blob
-      // A blob without a name is not meant to be told apart.
+      // Blobs without a name need not be unique.
       if (name === '' || isTemplate(schema)) continue
       const key = JSON.stringify([schema, inPackage, name])
       const first = seen.get(key)

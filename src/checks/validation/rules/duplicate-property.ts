@@ -1,9 +1,9 @@
-// The same property twice in a bundle, value and all. opm counts only olm.package.
+// A bundle has the same property and value twice. opm checks only olm.package.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-/** Of these two only a summary is kept, which cannot tell equal from similar; each has rules of its own. */
+/** We keep only a summary of the first two, which cannot prove equality; each has rules of its own. */
 const summarised = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({

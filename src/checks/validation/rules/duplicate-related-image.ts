@@ -1,4 +1,3 @@
-// The same related image twice, name and all.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
@@ -21,7 +20,7 @@ export const duplicateRelatedImage = defineRule<{ bundle: string; image: string 
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue
-        // No image has a blank in it.
+        // Images contain no blanks, so the key is unambiguous.
         const key = `${image} ${name}`
         if (seen.has(key))
           yield {

@@ -1,5 +1,5 @@
-// An edge to a name that no bundle of the package and no entry of its channels has.
-// Allowed on purpose: a channel may end at a version that was removed. A slip of the pen looks the same.
+// An edge to a name that the package does not have. Legal, because a channel may end at a removed version, but a typo
+// looks the same.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
@@ -59,10 +59,10 @@ export const edgeToNowhere = defineRule<
   },
 })
 
-/** Guessing compares with every bundle of the package; after so many guesses nobody reads them any more. */
+/** Each guess compares with every bundle of the package. */
 const mostGuesses = 100
 
-/** A near name of the same version: the neighbours of `foo.v1.0.1` are other releases, not slips. */
+/** A similar name of the same version: neighbors of `foo.v1.0.1` are other releases, not typos. */
 function similarVersionless(target: string, names: readonly string[]): string {
   const digits = target.replaceAll(/\D/g, '')
   return (

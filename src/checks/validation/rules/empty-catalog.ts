@@ -1,4 +1,3 @@
-// A catalog without a single package: opm finds nothing wrong with it, and clusters find nothing in it.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 
@@ -16,7 +15,7 @@ export const emptyCatalog = defineRule<{ files: number }, OfCatalog>({
     fix: 'Check the directory and its .indexignore, or remove the catalog.',
   }),
   *find({ catalog }) {
-    // A catalog that could not be read is not known to be empty.
+    // An unreadable catalog may not be empty.
     if (catalog.packages.length === 0 && catalog.loadErrors.length === 0)
       yield { about: ['', 'catalog'], data: { files: catalog.files.length } }
   },

@@ -1,4 +1,4 @@
-// A channel whose head is older than another of its entries: who subscribes gets the older one.
+// A channel whose head is older than another entry: subscribers get the older version.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { newerThanHead } from '../view/highest-entry.ts'

@@ -1,4 +1,4 @@
-// A channel head that tells nothing of itself. It installs, and no console can show it (operator-registry #907).
+// A channel head without metadata. It installs, but consoles cannot show it (operator-registry #907).
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
@@ -61,7 +61,7 @@ function lackOf(bundle: BundleView): keyof typeof words | undefined {
   const objects = bundle.properties('olm.bundle.object')
   const metadata = bundle.properties('olm.csv.metadata')
   if (objects.length + metadata.length === 0) return 'metadata'
-  // What opm refuses to decode is its own complaint, and bundles without an image have a rule of their own.
+  // opm reports what it cannot decode, and another rule covers bundles without an image.
   if (metadata.some(({ error }) => error !== undefined)) return undefined
   if (metadata.length > 0)
     return metadata.some(({ value }) => fieldText(value, 'displayName').trim() !== '')

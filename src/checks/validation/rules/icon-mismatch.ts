@@ -1,8 +1,7 @@
-// An icon whose bytes are not of the media type that it claims. opm's own check of this is switched off upstream.
+// An icon whose bytes do not match its media type. opm's own check is disabled upstream.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-/** Names that mean the same. */
 const synonyms: Readonly<Record<string, string>> = {
   'image/jpg': 'image/jpeg',
   'image/svg': 'image/svg+xml',

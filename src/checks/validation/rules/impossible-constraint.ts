@@ -1,4 +1,4 @@
-// A constraint that no single bundle can satisfy. All its parts are held against one and the same bundle.
+// A constraint that no single bundle can satisfy: OLM tests all parts against the same bundle.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readConstraint } from '../view/constraint.ts'
@@ -36,7 +36,6 @@ export const impossibleConstraint = defineRule<{ bundle: string; packages: reado
   },
 })
 
-/** The different packages that an `all` names directly. */
 function packagesOfAll(constraint: Constraint): string[] {
   if (constraint.kind !== 'all') return []
   return [

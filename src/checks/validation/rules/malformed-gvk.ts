@@ -4,7 +4,7 @@ import { fieldText } from '../view/field-text.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-/** What the API server accepts: a DNS name, a DNS label that starts with a letter, a Go-like name. */
+/** The API server's patterns: a DNS name, a DNS label that starts with a letter, a Go-like name. */
 const patterns = {
   group: /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
   version: /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
@@ -53,7 +53,6 @@ export const malformedGvk = defineRule<
   },
 })
 
-/** Whether an API can have this group, version and kind. */
 export function isGvk(gvk: Readonly<Record<keyof typeof patterns, string>>): boolean {
   return (['group', 'version', 'kind'] as const).every((part) => patterns[part].test(gvk[part]))
 }

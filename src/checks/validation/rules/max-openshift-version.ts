@@ -1,5 +1,5 @@
-// An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML has already lost `4.10`'s last digit,
-// or a text that is no version of the platform. opm takes any value.
+// An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML drops the last digit of `4.10`, or a text
+// that is no platform version. opm accepts any value.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../go/json/json.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
@@ -37,7 +37,7 @@ export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string 
 function problemOf(value: Json): string | undefined {
   if (typeof value === 'number') return `is the number ${value}, not a text`
   if (typeof value !== 'string') return 'is not a text'
-  // OpenShift's operator-lifecycle-manager parses it tolerantly: a patch version is allowed, though it means nothing.
+  // OpenShift's operator-lifecycle-manager accepts a patch version but ignores it.
   return /^v?\d+\.\d+(?:\.\d+)?$/.test(value.trim())
     ? undefined
     : `is "${value}", which is not a version of the platform`

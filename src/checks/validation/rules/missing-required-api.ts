@@ -33,10 +33,10 @@ export const missingRequiredApi = defineRule<
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
     for (const { in: its, by, at, group, version, kind } of apiRequirements(catalog)) {
-      // What no API can be called is told by malformed-gvk.
+      // malformed-gvk reports these.
       if (!isGvk({ group, version, kind })) continue
       if (isApiElsewhere(group, kind)) continue
-      // Few catalogs have such requirements: the list is made for the first of them.
+      // Built lazily, because few catalogs need it.
       provided ??= providedApis(catalog)
       if (provided.has(`${group}/${version}/${kind}`)) continue
       yield {

@@ -1,4 +1,4 @@
-// A required package that this catalog cannot give. Another catalog of the cluster may have it.
+// A required package that this catalog lacks. Another catalog of the cluster may have it.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
@@ -31,7 +31,7 @@ export const missingRequiredPackage = defineRule<
   }),
   *find(catalog) {
     for (const { in: its, by, at, packageName, versionRange, alone } of packageRequirements(catalog)) {
-      // Inside a constraint it may be one of several ways; an empty name has a rule of its own.
+      // Inside a constraint it may be optional; another rule covers empty names.
       if (!alone || packageName === '') continue
       const required = catalog.package(packageName)
       const isPresent = required?.blob !== undefined

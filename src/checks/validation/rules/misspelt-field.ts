@@ -1,4 +1,4 @@
-// A field that is one slip away from one that opm knows. opm ignores it, so what it should have said is not said.
+// A field that is a typo away from one that opm knows. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import type { OfCatalog } from '../catalog-rule.ts'

@@ -1,10 +1,9 @@
-// A property type one slip away from one that OLM reads. To opm and OLM it is a type of somebody's own.
+// A property type that is a typo away from one that OLM reads. opm and OLM treat it as a custom type.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 import { similarName } from '../similar-name.ts'
 
-/** The types that opm and OLM give a meaning. */
 const knownTypes = [
   'olm.bundle.object',
   'olm.channel',
@@ -35,7 +34,7 @@ export const misspeltPropertyType = defineRule<{ bundle: string; type: string; k
   *find(catalog) {
     for (const { package: its, bundle } of bundlesOf(catalog)) {
       for (const { type, mark } of bundle.blob.properties) {
-        // Types of one's own begin with a domain; blanks around a type have a rule of their own.
+        // Custom types begin with a domain; another rule covers blanks around a type.
         if (!/^olm/i.test(type) || type.trim() !== type || knownTypes.includes(type)) continue
         const known = similarName(type, knownTypes)
         if (known === undefined) continue

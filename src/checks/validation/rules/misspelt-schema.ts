@@ -1,4 +1,4 @@
-// A schema one slip away from one that opm reads. opm keeps such a blob unread.
+// A schema that is a typo away from one that opm reads. opm keeps such a blob unread.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
@@ -27,7 +27,7 @@ export const misspeltSchema = defineRule<{ schema: string; known: string }, OfCa
   },
 })
 
-/** The schema that was probably meant, where another one was written. */
+/** The intended schema, for a misspelled one. */
 export function misspeltFor(schema: string): string | undefined {
   return isTemplate(schema) ? undefined : similarName(schema, Object.keys(blobShapes))
 }

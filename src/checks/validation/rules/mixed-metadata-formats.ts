@@ -1,5 +1,5 @@
-// Both formats of bundle metadata in one package: whole manifests (olm.bundle.object) beside the extract made of
-// them (olm.csv.metadata). Half a migration, in most cases.
+// Both bundle metadata formats in one package (olm.bundle.object and olm.csv.metadata): usually an unfinished
+// migration.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { BundleView } from '../view/catalog-view.ts'
@@ -25,7 +25,7 @@ export const mixedMetadataFormats = defineRule<
   }),
   *find(catalog) {
     for (const its of catalog.packages) {
-      // A bundle without an image has nothing but its objects: it cannot be migrated.
+      // Bundles without an image exist only as objects and cannot be migrated.
       const installable = its.bundles.filter(({ blob }) => blob.image !== '')
       const withObjects = installable.filter((bundle) => has(bundle, 'olm.bundle.object'))
       const withMetadata = installable.filter((bundle) => has(bundle, 'olm.csv.metadata'))

@@ -1,4 +1,3 @@
-// A required package without a name: nothing can satisfy it.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'

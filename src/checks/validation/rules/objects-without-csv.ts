@@ -1,4 +1,4 @@
-// A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
+// A bundle installed from inline objects without a ClusterServiceVersion.
 import { defineRule } from '../../../findings/rule.ts'
 import { fieldText } from '../view/field-text.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'

@@ -1,4 +1,3 @@
-// A bundle whose text is larger than what travels from a catalog to a cluster with ease.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'

@@ -1,4 +1,3 @@
-// A catalog that is larger than what its pod builds a cache of with ease.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'

@@ -1,4 +1,3 @@
-// A package whose blobs together are larger than what GitHub stores with ease in one file.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'

@@ -1,4 +1,3 @@
-// A range that parses and means something else than it says.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { findRangeTrap } from '../range-trap.ts'

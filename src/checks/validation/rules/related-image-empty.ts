@@ -1,4 +1,4 @@
-// A related image without an image. Often the reference stands under `value`, as in the bundle's annotations.
+// A related image without a reference. Often it is under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { odditiesOf } from '../view/oddities.ts'

@@ -1,4 +1,4 @@
-// A key written twice in one mapping: YAML and JSON forbid it, opm takes the last one without a word.
+// A key appears twice in one mapping: YAML and JSON forbid it, opm silently uses the last one.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../view/oddities.ts'

@@ -1,4 +1,4 @@
-// A schema of one's own in the prefix that belongs to OLM.
+// A custom schema with a prefix that is reserved for OLM.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { misspeltFor } from './misspelt-schema.ts'

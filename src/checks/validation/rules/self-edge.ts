@@ -1,4 +1,4 @@
-// An entry that replaces or skips itself. opm then takes it for replaced, so it can be no head.
+// An entry that replaces or skips itself: opm counts it as replaced, so it cannot be a head.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 

@@ -1,4 +1,3 @@
-// A skipRange that reaches the version of its own entry, or beyond it.
 import { defineRule } from '../../../findings/rule.ts'
 import { inRange } from '../../../catalog/versions/version-range.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'

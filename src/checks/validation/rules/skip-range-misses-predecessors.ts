@@ -1,5 +1,4 @@
-// A skipRange that covers none of the older versions beside it, where nothing else leads to its entry: there is no way
-// to it at all.
+// A skipRange that covers no older version of its channel, on an entry that nothing else leads to: it is unreachable.
 import { defineRule } from '../../../findings/rule.ts'
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
@@ -40,7 +39,7 @@ export const skipRangeMissesPredecessors = defineRule<
     }
     for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
       if (own.version === undefined) continue
-      // What leads here otherwise needs no range: it is for versions of other channels and catalogs.
+      // Other edges lead here, so the range may be for other channels and catalogs.
       if (leadsHere(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
@@ -55,7 +54,6 @@ export const skipRangeMissesPredecessors = defineRule<
   },
 })
 
-/** Whether an entry of its channel leads to this one without the range. */
 function leadsHere({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
   const from = new Set([replaces, ...skips])
   return blob.entries.some(({ name }) => from.has(name))

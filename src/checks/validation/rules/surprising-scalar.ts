@@ -1,5 +1,4 @@
-// A value that YAML turns into something else than it looks like, at a place where opm takes any type.
-// Where opm wants text, it refuses the file itself; here nobody would notice.
+// A value that YAML reads differently than it looks, where opm accepts any type. Elsewhere opm refuses the file itself.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../view/oddities.ts'
@@ -22,7 +21,7 @@ export const surprisingScalar = defineRule<
   }),
   *find(catalog) {
     for (const oddity of odditiesOf(catalog, 'scalar')) {
-      // The version of the platform is looked at by a rule that knows what it must be.
+      // max-openshift-version covers the platform's version.
       const index = /^properties\[(\d+)\]\.value$/i.exec(oddity.path)?.[1]
       const bundle = index === undefined ? undefined : catalog.package(oddity.package)?.bundle(oddity.name)
       if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue

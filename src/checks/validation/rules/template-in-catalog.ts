@@ -1,8 +1,8 @@
-// The source from which a catalog is rendered, left among what was rendered.
+// A template among the files rendered from it.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-/** Schemas of opm's templates and of the retired composite ones. */
+/** Schemas of opm's templates, including the retired composite ones. */
 const templates = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
 export const templateInCatalog = defineRule<{ schema: string }, OfCatalog>({
@@ -25,7 +25,7 @@ export const templateInCatalog = defineRule<{ schema: string }, OfCatalog>({
   },
 })
 
-/** Whether a schema is one of a template: other rules about custom schemas leave those alone. */
+/** Other rules about custom schemas skip templates. */
 export function isTemplate(schema: string): boolean {
   return templates.test(schema)
 }

@@ -1,4 +1,4 @@
-// A field that the format does not have and that resembles none it has. opm ignores it.
+// A field that the format does not have and that resembles none of its fields. opm ignores it.
 import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
@@ -33,7 +33,7 @@ export const unknownField = defineRule<
       const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
       const type = propertyTypeOf(catalog, oddity)
       const known = knownFieldsAt(oddity.schema, oddity.path, type)
-      // Those two have rules of their own, which know what to do about it.
+      // Other rules cover these with better advice.
       if (similarName(field, known) !== undefined || isRelatedImageValue(oddity.path)) continue
       yield {
         ...aboutOddity(oddity, oddity.path),

@@ -1,4 +1,4 @@
-// A custom blob for a package that the catalog does not have. opm checks that only for its own schemas.
+// A custom blob for a package that the catalog lacks. opm checks only its own schemas.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
@@ -31,5 +31,5 @@ export const unknownPackageInCustomBlob = defineRule<
   },
 })
 
-/** Guessing compares with every package; after so many guesses nobody reads them any more. */
+/** Each guess compares with every package. */
 const mostGuesses = 100

@@ -2,7 +2,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-/** opm's own pattern for both names. */
 const servable = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
 export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, OfCatalog>({

@@ -1,4 +1,3 @@
-// A property whose type is empty: nobody can ever ask for it.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'

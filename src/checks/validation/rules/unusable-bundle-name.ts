@@ -1,9 +1,9 @@
-// A bundle name that no ClusterServiceVersion can have: it becomes the name of an object of the Kubernetes API.
+// A bundle name that is not valid for a ClusterServiceVersion, which takes it as its Kubernetes name.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-/** A DNS-1123 subdomain, as Kubernetes wants for object names. */
+/** A DNS-1123 subdomain. */
 const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 export const unusableBundleName = defineRule<{ bundle: string }, OfCatalog>({

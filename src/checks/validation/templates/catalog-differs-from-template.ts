@@ -5,13 +5,11 @@ export interface TemplateDrift {
   readonly catalog: string
   /** A few words each: `channel stable is missing`. */
   readonly differences: readonly string[]
-  /** How to render it, for a shell. */
   readonly command: string
-  /** How many files the catalog has now. */
   readonly files: number
 }
 
-/** More are counted, not named: whoever renders the template sees them all. */
+/** The rest is counted; rendering the template shows all. */
 const shown = 8
 
 export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({

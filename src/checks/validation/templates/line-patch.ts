@@ -1,18 +1,16 @@
-// The difference of two texts as a unified diff that `git apply` takes. For small differences of long texts: what needs
-// many edits is given up early.
+// Unified diffs for `git apply`. Gives up early if texts differ by many edits.
 
 import { shortestEdits, type LineEdit } from '../../../findings/shortest-edits.ts'
 
 export interface PatchLimits {
-  /** Lines that go and lines that come, together. */
+  /** Removed plus added lines. */
   readonly edits: number
-  /** Characters of the whole patch. */
   readonly characters: number
 }
 
 const context = 3
 
-/** Undefined when the texts are equal, do not end in a line break, or differ by more than the limits. */
+/** Undefined if the texts are equal, lack a final line break, or exceed the limits. */
 export function linePatch(
   path: string,
   before: string,
@@ -29,7 +27,7 @@ export function linePatch(
   return patch.length <= limits.characters ? patch : undefined
 }
 
-/** Edits whose surrounding lines would touch are shown together. */
+/** Groups edits whose context lines would touch. */
 function groups(edits: readonly LineEdit[]): readonly (readonly LineEdit[])[] {
   const all: LineEdit[][] = []
   for (const edit of edits) {

@@ -1,5 +1,5 @@
-// The rendered catalog as a patch of the checked-in one, for people to take or leave. Every bundle in it is one that the
-// base's catalog shows already: what a registry gave us is never shown, because it may have shown it to us alone.
+// Offers the rendered catalog as a patch. It shows only bundles of the base's catalog, because a registry may have
+// shown others to the bot's credentials alone.
 import { linePatch } from './line-patch.ts'
 import { renderTemplate } from '../../../catalog/template/render-template.ts'
 import { readTemplateDocument } from '../../../catalog/template/template-file.ts'
@@ -9,13 +9,13 @@ import { writeYaml } from '../../../catalog/write/write-yaml.ts'
 import type { TemplateState } from '../../../change/layout/template-pairs.ts'
 import type { Offer } from '../../check.ts'
 
-/** Three of them fit into a comment with everything else in it. */
+/** Three patches fit into one comment. */
 const limits = { edits: 200, characters: 12_000 }
 
-// What would not survive being copied, or shows otherwise than it is. Letters of any script are fine.
+// Characters that are invisible or do not survive copying.
 const unshowable = /[^\n\P{C}]|\p{Default_Ignorable_Code_Point}|\p{Zl}|\p{Zp}/u
 
-/** Undefined where there is nothing small to offer. Basic templates alone: the others look into the bundles' images. */
+/** Undefined if there is no small patch. Basic templates only: the others read bundle images. */
 export function offerPatch({ offer, file, source, template }: TemplateState): Offer | undefined {
   if (offer !== 'patch' || !file || !(source instanceof Uint8Array)) return undefined
   if (!/^[\w./+-]+$/.test(file.path) || file.path.startsWith('-')) return undefined

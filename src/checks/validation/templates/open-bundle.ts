@@ -1,11 +1,10 @@
-// The bundle behind a reference of a template, as far as answers tell: by tag its digest is asked for first, and the
-// bundle is asked for by its digest alone, as the images check does, so that both share one answer.
+// Opens the bundle behind a template's reference: asks for a tag's digest first, then for the bundle by digest, so that
+// the images check shares the answer.
 import { formatImageReference, parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import type { Answers, BundleAnswer, ImageAnswer, Question } from '../../questions.ts'
 
 export interface OpenedBundle {
-  /** What is asked of the world at this stage. */
   readonly question: Question
   readonly answer:
     | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
@@ -44,7 +43,7 @@ function rendered(
     }
   }
   const { name, package: its, properties, relatedImages } = content
-  // opm adds the bundle's own image where its ClusterServiceVersion does not name it.
+  // opm adds the bundle's own image if its ClusterServiceVersion does not name it.
   const related = relatedImages.some((one) => one.image === image)
     ? relatedImages
     : [...relatedImages, { name: '', image }]

@@ -1,8 +1,8 @@
-// The command that makes a catalog from its template, ready to be pasted into a shell.
+// The shell command that renders a catalog from its template.
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
 import { isCatalogFile, type TemplatePair } from '../../../change/layout/template-pairs.ts'
 
-/** In the format, and with the kind of metadata, that the checked-in catalog has. */
+/** Uses the checked-in catalog's format and kind of metadata. */
 export function renderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {
   const types = new Set(checkedIn.bundles.flatMap(({ properties }) => properties.map(({ type }) => type)))
   const migrates = types.has('olm.csv.metadata') && !types.has('olm.bundle.object')
@@ -16,14 +16,14 @@ export function renderCommand({ template, catalog }: TemplatePair, checkedIn: Ca
   ].join(' ')
 }
 
-/** The catalog's only file; where there are several, one that can take their place. */
+/** The catalog's only file, or one that can replace several. */
 function fileOf(catalog: string, { files }: Catalog): string {
   if (isCatalogFile(catalog)) return catalog
   const [first, ...more] = files
   return first && more.length === 0 ? first.path : `${catalog}/catalog.yaml`
 }
 
-/** Paths come from strangers: nothing in one may be more than a name to the shell that it is pasted into. */
+/** Paths are untrusted: quote them so that the shell treats them as plain text. */
 function quoted(path: string): string {
   const safe = path.startsWith('-') ? `./${path}` : path
   return /^[\w./@+,:=-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", `'\\''`)}'`

@@ -1,6 +1,5 @@
-// Bundles that a catalog of the base holds already, as templates would get them from their images. A digest stands for
-// one content for ever, and the base was judged when it landed: what it says of that digest need not be asked again.
-// A tag may have moved since, which is not this change's doing: it is asked about where the change says something else.
+// Bundles that the base's catalog already has, to reuse for templates. A digest's content never changes and the base
+// was already judged, so there is no need to ask again. A moved tag matters only where the change differs.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
@@ -8,8 +7,8 @@ import { bulkyProperties, saysTheSame } from '../../../catalog/template/drift.ts
 import type { TemplateState } from '../../../change/layout/template-pairs.ts'
 
 /**
- * The known bundles of a template with this schema, by reference. Substitutes templates look into the
- * ClusterServiceVersion, of which a catalog's facts keep too little: none for them.
+ * Known bundles by reference. Empty for substitutes templates, which need more of the ClusterServiceVersion than a
+ * catalog keeps.
  */
 export function renderedBefore(
   schema: string,

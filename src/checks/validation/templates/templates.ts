@@ -1,5 +1,5 @@
-// Templates beside the catalogs that are checked in with them: each is rendered as the result has it, and the two must
-// agree. Bundles that the base has rendered already are taken from there, so that most pull requests ask nothing.
+// Renders templates and compares them with the checked-in catalogs. Reuses bundles that the base has, so most pull
+// requests need no questions.
 import { parseImageReference } from '../../../go/reference/image-reference.ts'
 import { assemble } from '../../../catalog/facts/assemble.ts'
 import type { Catalog } from '../../../catalog/facts/catalog.ts'
@@ -33,7 +33,7 @@ export interface JudgedTemplates {
   readonly offers?: readonly Offer[]
 }
 
-/** What the bundles hold that have to be rendered from their images. */
+/** Asks for bundles that must be rendered from their images. */
 export function askTemplates({ templates = [], config }: CheckInput, answers: Answers): readonly Question[] {
   return templates.flatMap((state) => {
     const needs = needsOf(state, config)
@@ -51,7 +51,6 @@ export function judgeTemplates({ templates = [], config }: CheckInput, answers: 
 }
 
 type Needs =
-  /** No template, as far as anybody said: nothing is judged. */
   | { readonly kind: 'none' }
   | { readonly kind: 'broken'; readonly reason: string }
   | {
@@ -61,14 +60,14 @@ type Needs =
       readonly asked: readonly string[]
     }
 
-/** opm's words for an object without a schema, and for a document of nothing but comments. */
+/** opm's errors for an object without a schema, and for a document with only comments. */
 const saysNothing = /missing required 'schema' field$|schema: unexpected end of JSON input$/
 
 function needsOf(state: TemplateState, config: Config): Needs {
   const { source, isStated, result } = state
-  // What nobody wants to hear is not asked either.
+  // Do not ask if all rules are off.
   if (templateRules.every(({ id }) => isOff(config.rules[id]))) return { kind: 'none' }
-  // Gone together with its catalog, or never there: nothing is left to agree.
+  // Removed together with its catalog, or never present.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
   if (source === 'too-large') return { kind: 'broken', reason: 'it is larger than any template' }
@@ -80,7 +79,7 @@ function needsOf(state: TemplateState, config: Config): Needs {
     }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = readTemplateDocument(source)
-  // Where only the name says that it is a template, it must say so itself.
+  // If only the file name suggests a template, the schema must confirm it.
   if (!isStated && document.ok && !isTemplateSchema(document.value.schema)) return { kind: 'none' }
   if (!isStated && !document.ok && saysNothing.test(document.error)) return { kind: 'none' }
   const images = templateImages(source)
@@ -125,7 +124,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   const rendered = renderTemplate(source, sourceOf(bundles))
   if (!rendered.ok)
     return { findings: [broken(state, isRestricted ? guardedReason : rendered.error)], unanswered: [] }
-  // A catalog that cannot be read is said to be so elsewhere.
+  // Other rules report unreadable catalogs.
   const checkedIn = state.result ?? assemble([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
   const drifts = findDrift(rendered.value, withoutTemplate(checkedIn, state), {
@@ -144,8 +143,8 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
 const privateRetry = 900
 
 /**
- * A private image and a missing one look alike from outside, and time changes nothing about that: it is worth keeping
- * a pull request for where the configuration states the pair, and a remark where only the layout tells.
+ * A private image looks like a missing one, and time does not change that. It blocks only if the configuration names
+ * the pair; otherwise it is a remark.
  */
 function waits(
   answer: Extract<OpenedBundle['answer'], { readonly reason: string }>,
@@ -162,8 +161,8 @@ function sourceOf(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
 }
 
 /**
- * The semver template takes a package's description and icon from the ClusterServiceVersion of its head, which is not
- * kept of bundles that the base has.
+ * The semver template copies description and icon from the head's ClusterServiceVersion, which we do not keep for
+ * bundles of the base.
  */
 function knowsDescriptions(
   { packages, channels, bundles }: WritableCatalog,
@@ -177,7 +176,7 @@ function knowsDescriptions(
   })
 }
 
-/** A template that lies among what is rendered from it is none of that. */
+/** Excludes a template that is among its rendered files. */
 function withoutTemplate(catalog: Catalog, { template }: TemplateState): Catalog {
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
@@ -217,11 +216,11 @@ function inWords({ kind, subject, fields }: Drift): string {
   }
 }
 
-// Names and versions of bundles that the bot sees by rights of its own are not repeated (BundleAnswer.isRestricted).
+// Do not repeat names and versions from restricted bundles (BundleAnswer.isRestricted).
 const guardedReason =
   'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
 
-/** What the catalog has and the template lacks is the catalog's own; what it lacks may be an image's, and is counted. */
+/** Names what only the catalog has; counts what it lacks, because that may come from a restricted image. */
 function withoutImageDetails(drifts: readonly Drift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(inWords)
@@ -231,12 +230,11 @@ function withoutImageDetails(drifts: readonly Drift[]): readonly string[] {
 
 function broken(state: TemplateState, reason: string): Finding {
   const { template, catalog } = state
-  // There is no line in a file that is not there.
   const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
   return stated(state, unrenderableTemplate, at, { template, catalog, reason })
 }
 
-/** Where somebody stated that the two belong together, their disagreement is an error. */
+/** A mismatch is an error if the configuration names the pair. */
 function stated<Data extends object>(
   { isStated }: TemplateState,
   rule: Rule<Data>,

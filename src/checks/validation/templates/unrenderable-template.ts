@@ -3,7 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export interface UnrenderableTemplate {
   readonly template: string
   readonly catalog: string
-  /** Why, in opm's words where it has some. */
+  /** In opm's words if it has some. */
   readonly reason: string
 }
 

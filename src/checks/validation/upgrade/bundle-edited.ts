@@ -1,5 +1,5 @@
-// A published bundle with other content under the same name. What is installed, mirrored or resolved depends on it,
-// so it is immutable; only what catalogs show of it may be rendered anew (bundle-metadata-edited).
+// A published bundle with changed content. Installations depend on it, so it is immutable, except for what catalogs
+// display (bundle-metadata-edited).
 import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { canonical } from '../../../change/blob-text.ts'
@@ -54,7 +54,7 @@ function* edits({ bundles }: PackageChange, { base, result }: BothSides, metadat
   }
 }
 
-/** All properties by which a bundle is resolved and installed, without the two that describe it. */
+/** All properties that affect resolution and installation. */
 function resolution(bundle: BundleBlob): string {
   return bundle.properties
     .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')

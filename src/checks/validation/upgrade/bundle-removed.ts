@@ -1,5 +1,5 @@
-// Bundles that were published and are gone. Whether the author may do that is for the ownership check to say; whether
-// somebody loses their upgrade path, for installed-version-stranded.
+// Removed bundles. The ownership check decides whether the author may remove them; installed-version-stranded finds
+// lost upgrade paths.
 import { defineRule } from '../../../findings/rule.ts'
 import { packagePlace, someOf, type OfChange } from './upgrade-rule.ts'
 

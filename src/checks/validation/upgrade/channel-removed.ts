@@ -1,4 +1,4 @@
-// A channel that is gone: subscriptions to it find nothing any more. One that was deprecated first has been announced.
+// A removed channel, which breaks its subscriptions. A deprecated channel has been announced.
 import { defineRule } from '../../../findings/rule.ts'
 import type { PackageChange } from '../../../change/change.ts'
 import { packagePlace, type BothSides, type OfChange } from './upgrade-rule.ts'

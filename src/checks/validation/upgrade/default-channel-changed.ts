@@ -1,5 +1,5 @@
-// Another default channel: who installs without naming one gets another line of updates than before. Whether the new
-// line goes on from where the old one led is told with it.
+// A changed default channel: new installations get other updates. Also reports whether the new channel continues the
+// old one.
 import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
@@ -9,7 +9,7 @@ export const defaultChannelChanged = defineRule<
   {
     before: string
     after: string
-    /** Versions that the old default channel led to its head, and the new one leads nowhere. */
+    /** Versions with a path to the old default channel's head but none in the new channel. */
     leftBehind: readonly string[]
   },
   OfChange
@@ -39,7 +39,7 @@ export const defaultChannelChanged = defineRule<
 function namesLeftBehind({ before, after }: { before: string; after: string }, sides: BothSides): string[] {
   const old = sides.base?.channel(before)
   const now = sides.result?.channel(after)
-  // Without a head there is no telling; opm's rules refuse such a channel.
+  // Without a head there is nothing to compare; opm's rules refuse such a channel.
   if (!old || !now || upgradeGraph(now.entries).heads.length === 0) return []
   const installed = old.entries.map(({ name }) => {
     const version = versionOf(name, sides)

@@ -1,4 +1,3 @@
-// A channel whose head becomes an older version: new installations get less than before.
 import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/versions/version.ts'
 import { placeOf } from '../catalog-rule.ts'

@@ -1,5 +1,4 @@
-// Versions that could be upgraded to their channel's head before this change and cannot after it, whether they were
-// taken out or lost the edge that led on. Channels that are gone altogether belong to channel-removed.
+// Versions that lose their upgrade path to the channel's head. channel-removed covers removed channels.
 import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
@@ -11,7 +10,7 @@ export const installedVersionStranded = defineRule<
   {
     channel: string
     bundles: readonly string[]
-    /** Those of the bundles that are newer than every head: nothing may replace them by something older. */
+    /** Bundles newer than every head: an older version must not replace them. */
     newer: readonly string[]
     head: string
   },
@@ -44,9 +43,9 @@ export const installedVersionStranded = defineRule<
     for (const after of result.channels) {
       const before = base.channel(after.name)
       const heads = upgradeGraph(after.entries).heads
-      // Without a head there is no telling who is stranded; opm's rules refuse such a channel.
+      // Without a head nothing can be stranded; opm's rules refuse such a channel.
       if (!before || heads.length === 0) continue
-      // Entries of the base are what people can have from this channel; what it only names, they cannot.
+      // Only entries of the base can be installed from this channel, not names that edges mention.
       const installed = before.entries.map(({ name }) => {
         const version = versionOf(name, sides)
         return version ? { name, version } : { name }

@@ -1,4 +1,3 @@
-// What is deprecated from now on: nothing wrong, but reviewers and users want to know.
 import { defineRule } from '../../../findings/rule.ts'
 import type { Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'

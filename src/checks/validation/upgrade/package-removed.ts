@@ -1,4 +1,3 @@
-// A package that is gone: everybody who installed it loses their source of updates.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfChange } from './upgrade-rule.ts'
 

@@ -1,5 +1,5 @@
-// Rules that compare base and result: what they are given, what they yield, and how a hit becomes a finding. What the
-// base catalog got wrong already is not looked at again: only what the change does counts.
+// Rules that compare base and result: their input, their hits, and how a hit becomes a finding. They report only what
+// the change causes.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/facts/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
 import { bundleVersion, packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
@@ -9,13 +9,13 @@ import type { Finding, Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'
 import { oncePer } from '../../../findings/once.ts'
 
-/** The kind of rules that compare a package before and after; called for each package that differs. */
+/** Called for each package that differs. */
 export interface OfChange {
   readonly judges: 'pull request'
   readonly given: readonly [change: PackageChange, catalogs: BothSides]
   readonly hit: {
     readonly at?: Location | undefined
-    /** Names that lead to the object below its package, such as `['stable', 'foo.v1']`. No lines, no counts. */
+    /** Names below the package, such as `['stable', 'foo.v1']`. No lines, no counts. */
     readonly about: readonly string[]
     readonly related?: Finding['related']
   }
@@ -23,26 +23,24 @@ export interface OfChange {
 
 export type UpgradeRule = SearchingRule<object, OfChange>
 
-/** A catalog before and after. Either may be absent. */
+/** Either side may be absent. */
 export interface BothSides {
   readonly base?: PackageSide
   readonly result?: PackageSide
 }
 
-/** One package on one side. */
 export interface PackageSide {
   readonly catalog: Catalog
   readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelBlob[]
-  /** The first of that name. */
   channel(name: string): ChannelBlob | undefined
   bundle(name: string): BundleBlob | undefined
-  /** Version texts of the package's bundles by name, '' where there is none. */
+  /** Version texts by bundle name, '' if none. */
   readonly versions: ReadonlyMap<string, string>
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
 }
 
-/** What a rule finds: its words, the subject, and catalog and package in the data. */
+/** Adds the rule's words, the subject, and catalog and package in the data. */
 export function* findIn(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
   const sidesOfAll = sidesOf(change)
   for (const [index, its] of change.packages.entries()) {
@@ -57,33 +55,31 @@ export function* findIn(rule: UpgradeRule, change: CatalogChange): Generator<Fin
   }
 }
 
-/** Where the package itself is said in the result: its blob, else anything of it. */
+/** The package's blob in the result, or else any of its blobs. */
 export function packagePlace({ result }: BothSides): Location | undefined {
   const place = result?.blob?.place ?? result?.channels[0]?.place
   return place && placeOf(place)
 }
 
-/** The version of a bundle on either side; undefined where it has none that parses. */
 export function versionOf(name: string, { base, result }: BothSides): Version | undefined {
   const parsed = parseVersion(result?.versions.get(name) ?? base?.versions.get(name) ?? '')
   return parsed.ok ? parsed.value : undefined
 }
 
-/** The first names of a long list, and how many more there are. */
 export function someOf(names: readonly string[], limit = 8): string {
   if (names.length <= limit) return names.join(', ')
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
 
-// Each rule asks for the same sides of the same change.
+// Cached, because every rule needs the same sides.
 const sidesOf = oncePer((change: CatalogChange) => new SidesOfChange(change))
 
-/** The packages that a change touches, on both sides. Looks through the catalogs once, however many there are. */
+/** Scans both catalogs once for all touched packages. */
 class SidesOfChange {
   private readonly change: CatalogChange
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>
-  /** By their place among the packages of the change: each rule goes through all of them. */
+  /** By index among the change's packages. */
   private readonly made: BothSides[] = []
 
   constructor(change: CatalogChange) {
@@ -107,7 +103,7 @@ class SidesOfChange {
   }
 }
 
-/** Most rules want nothing of most packages: what is looked up by name is made when it is first asked for. */
+/** Builds lookups lazily, because most rules need little of most packages. */
 class SideOfPackage implements PackageSide {
   readonly catalog: Catalog
   private readonly blobs: PackageBlobs | undefined
@@ -154,6 +150,6 @@ class SideOfPackage implements PackageSide {
 }
 
 function byName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
-  // Of several the first stays.
+  // The first of several wins.
   return new Map(blobs.toReversed().map((blob) => [blob.name, blob]))
 }

@@ -1,5 +1,5 @@
-// A catalog as rules look at it: packages with their channels and bundles, versions and graphs worked out once.
-// Broken catalogs have views too: what a blob does not say is absent or empty, and nothing here complains.
+// A catalog as rules see it: packages with channels, bundles, versions and graphs. Broken catalogs have views too;
+// missing data is absent or empty.
 import type {
   BundleBlob,
   Catalog,
@@ -20,53 +20,50 @@ import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
 
 export interface CatalogView {
   readonly catalog: Catalog
-  /** In the order in which the catalog first names them. */
+  /** In order of first appearance. */
   readonly packages: readonly PackageView[]
   package(name: string): PackageView | undefined
 }
 
 export interface PackageView {
   readonly name: string
-  /** The `olm.package` blob; absent where other blobs name a package that nobody declares. */
+  /** The `olm.package` blob; absent if no blob declares the package. */
   readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelView[]
   readonly bundles: readonly BundleView[]
-  /** The first bundle of that name. */
+  /** The first of that name. */
   bundle(name: string): BundleView | undefined
-  /** The bundles in the order of their versions. */
   ladder(): VersionLadder<BundleView>
   readonly deprecations: readonly DeprecationBlob[]
-  /** Whether the package (name ''), a channel or a bundle is deprecated. */
+  /** The package has the name ''. */
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
 }
 
 export interface ChannelView {
   readonly blob: ChannelBlob
   readonly graph: UpgradeGraph
-  /** The only head's entry; absent where there are none or several. */
+  /** Absent if there is no head or more than one. */
   readonly head?: ChannelEntry
 }
 
 export interface BundleView {
   readonly blob: BundleBlob
-  /** The text of its (first) `olm.package` property; '' where there is none. */
+  /** From the first `olm.package` property; '' if there is none. */
   readonly versionText: string
-  /** Absent where the text is no version. */
   readonly version?: Version
-  /** Properties of one type. */
   properties(type: string): readonly Property[]
 }
 
 export function viewCatalog(catalog: Catalog): CatalogView {
   const views = new Map<string, PackageView>()
   for (const [name, its] of packagesIn(catalog))
-    // Blobs of other schemas alone make no package.
+    // Blobs of other schemas alone do not make a package.
     if (its.packages.length + its.channels.length + its.bundles.length + its.deprecations.length > 0)
       views.set(name, new ViewOfPackage(name, its))
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
 
-/** What is looked up is made when it is first asked for: a catalog can have packages by the hundred thousand, and little in them. */
+/** Builds lookups lazily: a catalog can have hundreds of thousands of small packages. */
 class ViewOfPackage implements PackageView {
   readonly name: string
   readonly blob: PackageBlob | undefined
@@ -102,7 +99,7 @@ class ViewOfPackage implements PackageView {
 const nothing: readonly never[] = []
 
 function firstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
-  // Of several the first stays.
+  // The first of several wins.
   return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
 }
 
@@ -132,7 +129,6 @@ function viewBundle(blob: BundleBlob): BundleView {
 
 const none: readonly Property[] = []
 
-/** A JSON value that is an object, or undefined. */
 export function asObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, Json>>)

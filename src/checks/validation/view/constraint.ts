@@ -1,5 +1,4 @@
-// The structure of an `olm.constraint`, as OLM's resolver decodes it: exactly one kind, known fields only, CEL that
-// compiles, a size limit. Evaluates nothing.
+// Parses an `olm.constraint` as OLM's resolver does: exactly one kind, known fields only, valid CEL, limited size.
 import type { Json } from '../../../go/json/json.ts'
 import { asObject } from './catalog-view.ts'
 import { celProblem } from './cel.ts'
@@ -11,13 +10,13 @@ export type Constraint =
   | { readonly kind: 'all' | 'any' | 'not'; readonly constraints: readonly Constraint[] }
 
 export interface ConstraintProblem {
-  /** From the property's value: `all.constraints[1].package`; '' for the value itself. */
+  /** Within the property's value: `all.constraints[1].package`; '' for the value itself. */
   readonly path: string
   readonly problem: string
 }
 
 export interface ReadConstraint {
-  /** Absent when the value is too broken to be taken for one. */
+  /** Absent if the value is too broken. */
   readonly constraint?: Constraint
   readonly problems: readonly ConstraintProblem[]
 }
@@ -36,10 +35,10 @@ const fieldsOf: Readonly<Record<Kind, readonly string[]>> = {
 
 /** OLM refuses larger values before it decodes them. */
 const mostBytes = 131_072
-/** Far deeper than anyone writes; keeps a hostile value from exhausting the stack. */
+/** Far deeper than real constraints; protects the stack from hostile values. */
 const mostLevels = 64
 
-/** Reads a property's value. All problems are found, in the order in which they are written. */
+/** Finds all problems, in document order. */
 export function readConstraint(value: Json): ReadConstraint {
   const problems: ConstraintProblem[] = []
   const size = new TextEncoder().encode(JSON.stringify(value)).length
@@ -107,7 +106,7 @@ function read(value: Json, path: string, level: number, to: ConstraintProblem[])
   }
 }
 
-/** A field by its name, without regard to case, as Go decodes it. */
+/** Ignores case, as Go does. */
 function fieldOf(map: Readonly<Record<string, Json>>, field: string): Json | undefined {
   if (Object.hasOwn(map, field)) return map[field]
   const key = Object.keys(map).find((candidate) => candidate.toLowerCase() === field.toLowerCase())

@@ -1,9 +1,8 @@
-// The summaries of a bundle's olm.csv.metadata properties, with their places.
 import type { CsvMetadata } from '../../../catalog/facts/catalog.ts'
 import type { Mark } from '../../../go/mark.ts'
 import type { BundleView } from './catalog-view.ts'
 
-/** Properties whose value did not decode (opm refuses them) are left out. */
+/** Skips properties that do not decode; opm refuses those. */
 export function csvMetadataOf(bundle: BundleView): { readonly metadata: CsvMetadata; readonly mark: Mark }[] {
   return bundle
     .properties('olm.csv.metadata')

@@ -1,10 +1,9 @@
-// The highest version among a channel's entries, and whether the channel ends in it.
 import { compareVersions } from '../../../catalog/versions/version.ts'
 import type { BundleView, ChannelView, PackageView } from './catalog-view.ts'
 
 /**
- * The bundle that is newer than the channel's head, the highest of them. Undefined when the head is the highest, when
- * there is no single head, or when its version is not known.
+ * The highest bundle newer than the channel's head. Undefined if the head is the highest, is not unique, or has no
+ * known version.
  */
 export function newerThanHead(its: PackageView, { blob, head }: ChannelView): BundleView | undefined {
   const own = head && its.bundle(head.name)

@@ -1,4 +1,3 @@
-// Oddities as rules take them: by kind, with their place and what they are about.
 import type { Oddity } from '../../../catalog/facts/catalog.ts'
 import type { Location } from '../../../findings/finding.ts'
 import type { CatalogView } from './catalog-view.ts'
@@ -7,22 +6,20 @@ export type PlacedOddity<Kind extends Oddity['kind'] = Oddity['kind']> = Extract
   readonly file: string
 }
 
-/** The catalog's oddities of one kind. */
 export function odditiesOf<Kind extends Oddity['kind']>(view: CatalogView, kind: Kind): PlacedOddity<Kind>[] {
   return (view.catalog.oddities ?? []).filter((oddity): oddity is PlacedOddity<Kind> => oddity.kind === kind)
 }
 
-/** The place of an oddity, and the names that lead to it. */
 export function aboutOddity(oddity: PlacedOddity, what: string): { at: Location; about: string[] } {
   const { file, mark, schema, package: inPackage, name } = oddity
-  // The package of a package blob is its name.
+  // A package blob's name is its package.
   const owner = schema === 'olm.package' ? name : inPackage
   const isKey = oddity.kind === 'unknown-field' || oddity.kind === 'repeated-key'
   const at: Location = { file, line: mark.line, column: mark.column, ...(isKey && { extent: 'key' }) }
   return { at, about: [owner, schema, name, what] }
 }
 
-/** The type of the property whose value the oddity stands in; undefined elsewhere. */
+/** The type of the property whose value contains the oddity; undefined elsewhere. */
 export function propertyTypeOf(
   view: CatalogView,
   { package: inPackage, name, path }: { package: string; name: string; path: string },

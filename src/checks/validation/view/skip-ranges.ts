@@ -1,4 +1,4 @@
-// The entries of a catalog that have a skipRange which parses (opm itself refuses the others).
+// Entries with a skipRange that parses; opm refuses the others.
 import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { VersionRange } from '../../../catalog/versions/version-range.ts'
@@ -8,7 +8,6 @@ export interface SkipRange {
   readonly in: PackageView
   readonly channel: ChannelView
   readonly entry: ChannelEntry
-  /** The entry's bundle. */
   readonly own: BundleView
   readonly range: VersionRange
 }
