@@ -438,7 +438,9 @@ function nextLocation(reply: Reply, endpoint: Endpoint): URL {
   const location = reply.headers.get('location')?.[0]
   try {
     if (location !== undefined) return new URL(location, reply.url)
-  } catch {}
+  } catch {
+    // An invalid URL is reported like a missing one.
+  }
   throw new RegistryError('bad-reply', `${endpoint.name} does not say where to send the upload`)
 }
 
