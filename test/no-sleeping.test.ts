@@ -13,6 +13,7 @@ const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> 
     2,
     'no part of the tests: real processes are waited for, and started again',
   ],
+  'test/cluster/real/observe.ts': [1, 'no part of the tests: between two reads of a real API server'],
   'test/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
   'test/registry/cached-bundles.test.ts': [1, 'between two looks at whether it holds'],
   'test/registry/personalities.test.ts': [1, 'between two looks at whether it holds'],
@@ -26,6 +27,8 @@ const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> 
   'test/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
   'test/store/server.test.ts': [4, "silence and leases go by the database's clock"],
   'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
+  'test/stories/landing-table/at-the-worst-moment.ts': [1, 'GitHub unlocks the branch while the bot retries'],
+  'test/stories/request-bounds.test.ts': [2, 'requests are counted until none comes for a while'],
   'test/stories/two-bots/run-chaos.ts': [
     3,
     'chance says when processes die; between two looks at whether all is as it should be',

@@ -20,7 +20,7 @@ import { packedSize } from './packed-size.ts'
  * Raise this when bundles are read, rendered or judged differently: it invalidates cached answers
  * (test/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 11
+export const bundleReaderVersion = 12
 
 export type BundleReading = Omit<
   Extract<BundleAnswer, { readonly kind: 'bundle' }>,
