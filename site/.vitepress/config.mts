@@ -117,7 +117,7 @@ export default defineConfig({
           { text: 'From a program', link: '/api' },
           { text: 'The simulator', link: '/simulator' },
           { text: 'What a merge costs', link: '/request-costs' },
-          { text: 'Bugs made on purpose', link: '/mutants' },
+          { text: 'Deliberate bugs', link: '/mutants' },
         ],
       },
     ],

@@ -1,0 +1,138 @@
+// Rejects private terms in names, comments, messages and documents: `npm run language [-- PATH...]`. Exit 1 when it finds more than `--at-most` (0).
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import ts from 'typescript'
+import { acceptedNames, rejectedInNames, rejectedPhrases, rejectedPrefixes } from './language-rules.ts'
+
+interface LanguageProblem {
+  readonly file: string
+  readonly line: number
+  readonly what: 'name' | 'comment' | 'string' | 'document'
+  readonly text: string
+  readonly instead: string
+}
+
+const folders = ['src', 'packages', 'sandbox', 'simulate', 'scripts', 'bench', 'docs', 'deploy']
+const ignored = /(?:^|\/)(?:node_modules|dist|language-rules\.ts|CHANGELOG\.md)(?:\/|$)/
+
+/** The words of a camelCase, snake_case or kebab-case name, in lower case. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+}
+
+function problemOfName(name: string, isFunction: boolean): string | undefined {
+  if (Object.hasOwn(acceptedNames, name)) return undefined
+  const words = wordsOf(name)
+  if (isFunction && rejectedPrefixes.includes(words[0] ?? '')) return 'a verb'
+  return words
+    .map((word) => (Object.hasOwn(rejectedInNames, word) ? rejectedInNames[word] : undefined))
+    .find(Boolean)
+}
+
+function problemsOfText(
+  text: string,
+): readonly { readonly found: string; readonly instead: string; readonly at: number }[] {
+  // Code, links and commands in a text are not prose.
+  const prose = text.replace(/`[^`\n]*`|\]\([^)\n]*\)|https?:\/\/\S+|\$\{[^}]*\}|--[\w-]+/g, (found) =>
+    ' '.repeat(found.length),
+  )
+  return rejectedPhrases.flatMap(([phrase, instead]) => {
+    const match = phrase.exec(prose)
+    return match === null ? [] : [{ found: match[0], instead, at: match.index }]
+  })
+}
+
+function checkSource(file: string, text: string): readonly LanguageProblem[] {
+  const problems: LanguageProblem[] = []
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
+  const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line + 1
+  const prose = (what: 'comment' | 'string', value: string, start: number) => {
+    for (const { found, instead, at } of problemsOfText(value))
+      problems.push({ file, line: lineOf(start + at), what, text: found, instead })
+  }
+  const comments = new Set<number>()
+  const visit = (node: ts.Node): void => {
+    for (const range of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+      if (!comments.has(range.pos)) {
+        comments.add(range.pos)
+        prose('comment', text.slice(range.pos, range.end), range.pos)
+      }
+    const { name } = node as ts.NamedDeclaration
+    if (name !== undefined && ts.isIdentifier(name) && isDeclaration(node)) {
+      const instead = problemOfName(name.text, ts.isFunctionDeclaration(node))
+      if (instead !== undefined)
+        problems.push({ file, line: lineOf(name.getStart()), what: 'name', text: name.text, instead })
+    }
+    if (
+      (ts.isStringLiteralLike(node) ||
+        ts.isTemplateHead(node) ||
+        ts.isTemplateMiddle(node) ||
+        ts.isTemplateTail(node)) &&
+      /\S \S/.test(node.text)
+    )
+      prose('string', text.slice(node.getStart(), node.end), node.getStart())
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return problems
+}
+
+const isDeclaration = (node: ts.Node) =>
+  ts.isFunctionDeclaration(node) ||
+  ts.isClassDeclaration(node) ||
+  ts.isInterfaceDeclaration(node) ||
+  ts.isTypeAliasDeclaration(node) ||
+  ts.isVariableDeclaration(node) ||
+  ts.isParameter(node) ||
+  ts.isBindingElement(node)
+
+function checkDocument(file: string, text: string): readonly LanguageProblem[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, (block) => block.replace(/[^\n]/g, ' '))
+  return prose.split('\n').flatMap((line, at) =>
+    problemsOfText(line).map(({ found, instead }) => ({
+      file,
+      line: at + 1,
+      what: 'document' as const,
+      text: found,
+      instead,
+    })),
+  )
+}
+
+/** @param file where it is, for the report @param text the content */
+function checkLanguage(file: string, text: string): readonly LanguageProblem[] {
+  return file.endsWith('.md') ? checkDocument(file, text) : checkSource(file, text)
+}
+
+function listFiles(root: string, path: string): readonly string[] {
+  const full = join(root, path)
+  const state = statSync(full, { throwIfNoEntry: false })
+  if (state === undefined) return []
+  const all = state.isFile()
+    ? [path]
+    : readdirSync(full, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name))
+  return all.filter((file) => /\.(?:ts|md)$/.test(file) && !ignored.test(file))
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { values, positionals } = parseArgs({
+    // A ceiling that only goes down, until it is 0.
+    options: { 'at-most': { type: 'string', default: '0' } },
+    allowPositionals: true,
+  })
+  const root = join(import.meta.dirname, '..')
+  const paths =
+    positionals.length > 0 ? positionals : [...folders, 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
+  const problems = paths
+    .flatMap((path) => listFiles(root, path))
+    .flatMap((file) => checkLanguage(file, readFileSync(join(root, file), 'utf8')))
+  for (const { file, line, what, text, instead } of problems)
+    process.stdout.write(`${file}:${line}: ${what} "${text}": ${instead}\n`)
+  process.stdout.write(`${problems.length} language problems\n`)
+  process.exitCode = problems.length <= Number(values['at-most']) ? 0 : 1
+}
