@@ -18,8 +18,10 @@ export function judgeCarried({ carried, change, demandsSignatures = false }: Che
   const { isWhole, commits, largeFiles, pulls } = carried
   if (!isWhole) return [finding(tooManyCommits, undefined, {})]
   const edits = commits.filter(({ editsWorkflows }) => editsWorkflows)
-  // The ownership check handles visible workflow edits; reviewers do not see edits that a later commit reverts.
-  const isVisible = change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
+  // A maintainer reviews workflow edits that the pull request shows. With more than one edit, a later one may hide what an
+  // earlier one did.
+  const isVisible =
+    edits.length === 1 && change.paths.some(({ path }) => path.startsWith('.github/workflows/'))
   const unreadable = commits.filter(({ closes }) => closes === undefined)
   const unsigned = demandsSignatures ? commits.filter(({ isSigned }) => !isSigned) : []
   return [

@@ -301,6 +301,17 @@ describe('an edit of workflows', () => {
     )
   })
 
+  test('blocks where another edit is visible beside the reverted one, and warns where all of it is visible', async () => {
+    const severity = async (head: CommitSha) =>
+      (await look(head)).verdict.outcomes
+        .flatMap(({ findings }) => findings)
+        .find(({ rule }) => rule === 'workflow-edit-in-history')?.severity
+    const visible = { '.github/workflows/new.yml': 'on: push\n' }
+    expect(await severity(commit(visible))).toBe('warning')
+    const edit = commit({ ...visible, ...evil })
+    expect(await severity(commit(visible, [edit]))).toBe('error')
+  })
+
   test('is found where the files are removed and come back', async () => {
     const { [workflow]: _, ...without } = base
     const removed = world.origin.commit({ ...without, [mine]: 'two\n' }, [from])
