@@ -19,7 +19,7 @@ async function ask(turn: number): Promise<void> {
   const request = {
     url: `/rules/no-icon?before=${String(turn).padEnd(15_000, 'x')}`,
     method: 'GET',
-    // Each from an address of its own, as from a botnet.
+    // Each from a different client address, as from a botnet.
     headers: { 'x-forwarded-for': `10.${turn >> 16}.${(turn >> 8) & 255}.${turn & 255}` },
     socket: { remoteAddress: '127.0.0.1' },
   } as unknown as IncomingMessage

@@ -105,7 +105,7 @@ async function readCloneUrl(stage: Stage, isAllowed: boolean): Promise<string> {
     throw new Error('The repository has no branch yet. Add a README to it first.')
   if (found.length > 0 && !isAllowed)
     throw new Error(
-      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository with nothing but a README, or add --yes: the canary then makes and deletes branches, pull requests and rulesets of its own there.`,
+      `The repository has ${found.slice(0, 5).join(', ')}. Use a repository with nothing but a README, or add --yes: the canary then creates and deletes its branches, pull requests and rulesets there.`,
     )
   return String(data['clone_url'])
 }

@@ -29,7 +29,7 @@ every filter find flatMap forEach get has includes indexOf join length map max m
 startsWith endsWith then trim values keys entries test toLowerCase`.split(/\s+/),
 )
 
-// Comments, strings, names, numbers, and every other character by itself. Strings end on their line, so lexing needs no
+// Comments, strings, names, numbers, and every other character separately. Strings end on their line, so lexing needs no
 // context and reads a fragment like the file it came from.
 const lexer =
   /(?<comment>^[ \t]*\/\/.*$|[ \t]\/\/[ \t].*$|\/\*[\s\S]*?\*\/)|(?<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>[^\s])/gm

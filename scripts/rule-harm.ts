@@ -1,5 +1,5 @@
 // Who comes to harm where a rule is broken: the reason why it is an error, and blocks, unless the configuration says
-// otherwise. A rule that harms nobody is a warning. What opm itself rejects needs no other reason.
+// otherwise. A rule that harms no one is a warning. What opm itself rejects needs no other reason.
 
 /** By the rule's id, for every error that is not opm's. */
 export const ruleHarm: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export const ruleHarm: Readonly<Record<string, string>> = {
   'closes-other-pull': "The other pull request's author: it is closed without a decision.",
   'colliding-file-names': 'Users: OLM unpacks one of the files over the other.',
   'concatenated-json': 'Users: opm reads the first object only, and drops the others without a word.',
-  'config-unreadable': 'Everybody: rules that nobody can read cannot be kept.',
+  'config-unreadable': 'Everyone: catalog-bot cannot apply rules that it cannot read.',
   'confusable-name': 'Users: they install another package than the one whose name they read.',
   'default-channel-nowhere': 'Users: opm rejects the package, and no version of it is released.',
   'digest-mismatch': 'Users: the registry serves other bytes than were reviewed.',
@@ -66,8 +66,8 @@ export const ruleHarm: Readonly<Record<string, string>> = {
   'opm-release-unknown': "Everybody: opm's verdict on the catalog is not known.",
   'oversized-bundle-content': 'Users: the bundle does not fit into a ConfigMap, and is never unpacked.',
   'oversized-file-in-history': 'The repository: GitHub rejects every push of such a commit.',
-  'owner-file-broken': 'Owners: nobody can tell who decides about the package.',
-  'owner-unknown': 'Owners: whoever takes the login later decides about the package.',
+  'owner-file-broken': 'Owners: it is unclear who decides about the package.',
+  'owner-unknown': 'Owners: anyone who registers the login later decides about the package.',
   'package-content-mismatch': 'Owners of the other package: it is changed, and they were not asked.',
   'platform-missing': 'Users on that platform: the image cannot be pulled.',
   'registry-blocked': 'The operator of the bot: asking reaches into a private network.',

@@ -84,7 +84,7 @@ export function renderIndex(all: readonly AnyRule[]): string {
 }
 
 /**
- * Why each error blocks, as a table. Throws an Error for one that nobody gave a reason, and for a reason whose rule blocks
+ * Why each error blocks, as a table. Throws an Error for one without a reason, and for a reason whose rule blocks
  * nothing any more.
  */
 export function renderHarm(

@@ -271,7 +271,7 @@ export class People extends AppSettings {
     this.state.queueDue(repo)
   }
 
-  /** Somebody's deployment of a commit ends so. */
+  /** Sets the state of a commit's deployment. */
   deploy(
     repository: string,
     sha: string,

@@ -320,7 +320,7 @@ export interface QueueEntry {
   readonly by: Account
   readonly enqueuedAt: number
   readonly jump: boolean
-  /** Whoever put it in is spared some of the rules. */
+  /** The person who enqueued it bypasses some of the rules. */
   readonly isBypass: boolean
   /** Set while its checks are asked for. */
   group: Group | undefined

@@ -137,7 +137,7 @@ export const probes: readonly Probe[] = [
     attempt: pushChecked,
   },
   {
-    rule: 'The pushed merge of an up-to-date pull request needs no checks of its own',
+    rule: 'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
     source: troubleshooting,
     rules: [checks(true)],
     upToDate: true,
@@ -148,7 +148,7 @@ export const probes: readonly Probe[] = [
     },
   },
   {
-    rule: 'The merge API takes a head that is behind with checks of its own',
+    rule: 'The merge API accepts a head that is behind and has the checks',
     source: mergeApi,
     rules: [checks(false)],
     expected: 'accepted',

@@ -1,4 +1,4 @@
-// Finds the catalogs of a tree, mostly by its paths, otherwise by file contents. Pass a tree of the base branch: with a
+// Finds the catalogs of a tree, usually by its paths, otherwise by file contents. Pass a tree of the base branch: with a
 // pull request's own tree, its author could choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'

@@ -1,4 +1,4 @@
-// What a branch requires of whoever moves it, in our terms. choose-landing-method.ts decides what follows from it.
+// A branch's requirements for pushes and merges, in our terms. choose-landing-method.ts decides what follows from it.
 
 export type MergeMethod = 'merge' | 'squash' | 'rebase'
 
@@ -11,7 +11,7 @@ export interface RequiredCheck {
 /** "Require a pull request before merging". */
 export interface PullRequirement {
   readonly approvals: number
-  /** True where GitHub compares the tree of a pushed merge with that of its own (`refs/pull/N/merge`). */
+  /** True where GitHub compares the tree of a pushed merge with that of its test merge (`refs/pull/N/merge`). */
   readonly dismissesStale: boolean
   readonly lastPushApproval: boolean
   readonly codeOwners: boolean

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts'
 import { checks, type CheckId } from '../findings/checks.ts'
 
-/** A configured check reads the setting of its own name; one without a setting does not type-check. */
+/** A configured check reads the setting with its id; a check without one does not type-check. */
 export function demandedChecks(config: Pick<Config, 'install'>): readonly CheckId[] {
   return checks
     .filter((check) => check.demand === 'required' || config[check.id].required)

@@ -2,7 +2,7 @@
 // many do, the longest is stopped.
 import { GitError } from './git-error.ts'
 
-/** Concurrent fetches. Each has several processes and mostly waits for the server. */
+/** Concurrent fetches. Each has several processes and usually waits for the server. */
 const places = 3
 /** Milliseconds until a fetch gives up its slot. An update of some packages takes half of that. */
 const patience = 1500

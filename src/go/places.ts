@@ -17,7 +17,7 @@ export class TextPlaces implements Places {
   /** Starts of the remembered lines so far; line numbers are from 0. */
   private readonly starts = [0]
   private readonly lines = [0]
-  /** The last requested line: requests mostly follow the order of the text. */
+  /** The last requested line: requests usually follow the order of the text. */
   private line = 0
   private lineStart = 0
   /** Start of the next line; -1 if not searched yet. */

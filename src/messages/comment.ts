@@ -13,7 +13,7 @@ import { nextSteps, type NextStep } from './next-steps.ts'
 import type { ReportOptions } from './report-options.ts'
 import { checkPrefix } from './reported-check.ts'
 
-/** The hidden first line that identifies the bot's comment among those of its own App (T56). */
+/** The hidden first line that identifies catalog-bot's comment among the comments of the same App (T56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
 
 const maxOffers = 3

@@ -38,14 +38,12 @@ const judgments = {
 } as const
 
 export function mergedElsewhereComment({ commit, mergedBy, autoMergeBy, verdict }: MergedElsewhere): string {
-  const who =
-    autoMergeBy === undefined
-      ? plain(mergedBy ?? 'somebody')
-      : `GitHub's auto-merge, which ${plain(autoMergeBy)} enabled,`
+  const merger = plain(mergedBy ?? 'a person')
+  const who = autoMergeBy === undefined ? merger : `GitHub's auto-merge, which ${plain(autoMergeBy)} enabled,`
   const reasons = verdict.kind === 'valid' ? [] : verdict.reasons.slice(0, 5)
   return [
     commentMarker,
-    `### Merged by ${autoMergeBy === undefined ? plain(mergedBy ?? 'somebody') : "GitHub's auto-merge"}`,
+    `### Merged by ${autoMergeBy === undefined ? merger : "GitHub's auto-merge"}`,
     `${who} merged this pull request as ${code(commit.slice(0, 12))}, not catalog-bot.`,
     judgments[verdict.kind],
     ...(reasons.length > 0 ? [reasons.map((reason) => `- ${plain(reason, 300)}`).join('\n')] : []),

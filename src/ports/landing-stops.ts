@@ -21,7 +21,7 @@ export interface ResumeOrder extends StopPlace {
   readonly saidAt?: number | undefined
 }
 
-/** A pull request that GitHub refused to merge for a reason of its own. */
+/** A pull request that GitHub refused to merge for a reason that concerns only it. */
 export interface ParkedPull {
   readonly pull: PullNumber
   /** GitHub's words. Escape them for display. */

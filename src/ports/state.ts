@@ -1,4 +1,4 @@
-// State that must survive the process and has no table of its own. Losing it loses owed work or repeats a message. It
+// State that must survive the process and has no dedicated table. Losing it loses owed work or repeats a message. It
 // has no expiry.
 import type { RepositoryName } from '../change/snapshot.ts'
 

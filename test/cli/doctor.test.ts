@@ -50,7 +50,7 @@ describe('doctor', () => {
     const folder = await mkdtemp(join(ground.it.directory, 'rulesets-'))
     const args = ['--repository', it.full, ...withToken(), '--rulesets', folder]
     const before = await run(args, asMaintainer())
-    // Nobody but the App can ask what it may do: that it can merge is not known.
+    // Only the App can read its permissions, so whether it can merge is unknown.
     expect(before).toMatchObject({ code: 2, err: expect.stringContaining('ruleset-a.json') })
     expect(before.out).toContain('main: the App pushes the validated merge.')
     expect(before.out).toContain('Add ruleset A')

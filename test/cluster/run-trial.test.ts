@@ -912,7 +912,7 @@ test('OLM v1: refusals that come and go are no answer, in whatever words, and on
 })
 
 test.each(['RukPak plain', 'RukPak helm'] as const)(
-  '%s: what RukPak gets over on a busy machine is no refusal, and what comes again after it has gone begins anew',
+  '%s: a failure that RukPak recovers from is not final, and the clock restarts when it returns',
   async (target) => {
     const outcomeOf = async (fails: (minute: number) => string | undefined) => {
       await begin([...coreKinds, ...rukPakKinds('v1alpha1')])

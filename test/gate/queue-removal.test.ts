@@ -27,7 +27,7 @@ const removal = (reason: string, by?: string) => ({
   ...(by !== undefined && { by }),
 })
 
-test('each reason to leave the queue is told in words, in either spelling of GitHub', () => {
+test('each reason to leave the queue has a sentence, in both spellings of GitHub', () => {
   const unknown = formatRemoval(undefined)
   const told = reasons.map((reason) => formatRemoval(removal(reason)))
   expect(told.filter((text) => text === unknown)).toHaveLength(1)

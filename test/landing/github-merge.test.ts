@@ -111,7 +111,7 @@ describe('a merge by GitHub', () => {
     expect(scene.mismatches[0]?.differs).toContain('was not made on')
   })
 
-  describe('after somebody pushed in the very moment', () => {
+  describe('after a push at the moment of the merge', () => {
     const judged: { base: string; commit: string }[] = []
     const judging = (...verdicts: MergedVerdict[]): Partial<LandOptions> => ({
       judgeMerged: async (_, base, commit) => {

@@ -201,11 +201,11 @@ describe('a landing by the merge queue', () => {
       await scene.github.removeFromQueue(scene.pull, 'MANUAL', 'bob')
       expect(await scene.land(queue)).toMatchObject({ kind: 'again' })
       expect(await groupsOf()).toEqual([])
-      // Known by now: whether it holds is the gate's to say, and whoever has a permit was let through.
+      // Known by now: whether it holds is the gate's to say, and a permit lets the merge through.
       expect(await scene.land(queue)).toEqual({ kind: 'queued' })
     })
 
-    test('waits until somebody with the right asks for the merge of this head after that', async () => {
+    test('waits until a person with the right requests the merge of this head after that', async () => {
       await removes()
       await scene.land(queue)
       const at = (seconds: number) => new Date(scene.clock.now() + seconds * 1000).toISOString()
@@ -235,7 +235,7 @@ describe('a landing by the merge queue', () => {
     })
   })
 
-  describe('of a group that nobody judged', () => {
+  describe('of a group that was not validated', () => {
     const merges = async () => {
       await scene.land(queue)
       const [entry] = await groupsOf()
@@ -298,7 +298,7 @@ describe('a landing by the merge queue', () => {
     })
   })
 
-  test('of a group that nobody judged is a mismatch', async () => {
+  test('of a group that was not validated is a mismatch', async () => {
     await scene.land(queue)
     const [entry] = await groupsOf()
     for (const check of checks) await post(entry?.group?.head ?? '', check)

@@ -75,8 +75,8 @@ describe('the canary', () => {
     expect(different(ended)).toEqual([
       'Checks on the merge count for its push, though the head is behind and has none',
       'They count where branches must be up to date, too: the merge contains the base',
-      'The pushed merge of an up-to-date pull request needs no checks of its own',
-      'The merge API takes a head that is behind with checks of its own',
+      'The pushed merge of an up-to-date pull request needs no checks on the merge commit',
+      'The merge API accepts a head that is behind and has the checks',
     ])
   }, 120_000)
 

@@ -1,4 +1,4 @@
-// Auto-merge: GitHub merges by itself as soon as every requirement is met.
+// Auto-merge: GitHub merges automatically as soon as every requirement is met.
 // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 import { computeMergeability, emitPull } from '../git/pushes.ts'
 import type { GitHubState } from '../github-state.ts'

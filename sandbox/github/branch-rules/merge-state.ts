@@ -7,10 +7,10 @@ import type { StatusCheckParameters } from './rule-shapes.ts'
 
 export type MergeState = 'unknown' | 'dirty' | 'draft' | 'blocked' | 'behind' | 'unstable' | 'clean'
 
-// How it is merged is the merger's choice, and the queue has a door of its own.
+// How it is merged is the merger's choice, and the queue has a separate endpoint.
 const ofMerger = new Set(['required_linear_history', 'merge_queue'])
 
-/** Judged as for somebody without any bypass. `has_hooks` is a word of Enterprise Server with pre-receive hooks alone. */
+/** Evaluated for a person without any bypass. Only Enterprise Server with pre-receive hooks reports `has_hooks`. */
 export async function mergeState(world: World, pull: Pull): Promise<MergeState> {
   const { repo, baseRef, mergeable, testMerge: now } = pull
   if (mergeable === undefined || pull.state !== 'open') return 'unknown'

@@ -1,5 +1,5 @@
-// Requirements that GitHub looks up on the pull request's head when it merges by itself, and on the pushed commit when
-// somebody pushes: deployments, code scanning, workflows. A missing result is not a success.
+// Requirements that GitHub looks up on the pull request's head when it merges, and on the pushed commit for
+// pushes: deployments, code scanning, workflows. A missing result is not a success.
 import type { Move, Violation } from './ref-update.ts'
 
 /** The commit whose results count. */
@@ -63,7 +63,7 @@ export function codeScanning(
 /**
  * The workflow must have succeeded on the pull request's head; a direct push never satisfies the rule.
  * https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
- * The sentence was seen in refused pushes; no page of GitHub has it. Of a merge nobody has published another.
+ * Seen in rejected pushes; GitHub does not document the sentence, and no other one is published for merges.
  */
 export function requiredWorkflows(
   { repo, merge }: Move,

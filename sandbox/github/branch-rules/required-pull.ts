@@ -64,7 +64,7 @@ async function reviewed(move: Move, pull: Pull, parameters: PullRequestParameter
         .map((it) => it.replace(/^@/, ''))
         .join(' and/or ')}.`,
     })
-  // It blocks by itself, however many others approved, and so does the same commit's review in another pull request:
+  // It blocks regardless of other approvals, and so does the same commit's review in another pull request:
   // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-pull-request-reviews-before-merging
   if (said.some((it) => it.state === 'CHANGES_REQUESTED') || isHeldByAnother(move, pull))
     violations.push({ says: 'Changes have been requested.' })

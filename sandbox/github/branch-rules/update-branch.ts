@@ -1,4 +1,4 @@
-// "Update branch": the base is merged into the head, by whoever may push to the head.
+// "Update branch": the base is merged into the head, by anyone who may push to the head.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request-branch
 import { commitTree, isAncestor, mergedTree, setRef } from '../git/git-store.ts'
 import { actorOf } from '../github-state.ts'

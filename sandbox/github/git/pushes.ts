@@ -101,7 +101,7 @@ async function headMoved(
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
   if (pull.headRepo !== pull.repo) await openSuites(state, pull.repo, now, pull.headRef, before, by)
   await emitPull(state, pull, 'synchronize', by, { before, after: now })
-  // Somebody without write access who pushes ends auto-merge:
+  // A push by a person without write access ends auto-merge:
   // https://docs.github.com/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request#about-auto-merge
   if (!mayPush(state.world, pull.repo, by)) await endAutoMerge(state, pull, by)
   await dismissStale(state, pull, by, before)

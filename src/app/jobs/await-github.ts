@@ -8,7 +8,7 @@ import type { JobContext } from './job-context.ts'
 import { settleBegun } from './settle-begun.ts'
 import { sinceHeads, sinceHeadShape } from './since-heads.ts'
 
-/** After this time, somebody else's push that left the pull request open is reported. */
+/** After this time, a person's push that left the pull request open is reported. */
 const patienceSeconds = 30
 
 /** If lost, the wait for GitHub starts over. */

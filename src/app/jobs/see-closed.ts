@@ -76,7 +76,7 @@ async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>
   const { store } = place.app
   if ((await store.landingOf(repository, pull)) !== undefined) return
   for (const intent of await store.abandonedLandings(repository, pull)) {
-    // GitHub's own merge may be ours or somebody else's.
+    // catalog-bot or a person may have requested GitHub's merge.
     if (intent.method !== undefined && intent.method.kind !== 'push') continue
     if ((await settle(intent, settleOptions(place))).kind === 'landed') return
   }

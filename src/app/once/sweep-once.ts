@@ -174,7 +174,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     return {
       pulls: [...seen.values()].sort((a, b) => a.pull - b.pull),
       stops: stops.map(({ branch, reason }) => ({ branch, reason })),
-      // The next sweep finds sweeps, rebuilds and evaluated pull requests by itself.
+      // The next sweep finds sweeps, rebuilds and evaluated pull requests without a record.
       left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !seen.has(job.pull))),
       failed,
     }

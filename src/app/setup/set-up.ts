@@ -136,7 +136,7 @@ function writePrivateFile(file: string, text: string): void {
 function rejectLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink())
     throw new Error(
-      `${file} is a symbolic link; remove it: catalog-bot writes credentials to a file of its own`,
+      `${file} is a symbolic link; remove it: catalog-bot writes credentials only to a regular file`,
     )
 }
 

@@ -127,7 +127,7 @@ function link(ascending: readonly Placed[], channels: Map<string, Map<string, Wr
   })
 }
 
-/** The highest patch of each minor replaces that of the previous minor and skips the lower patches of its own. */
+/** The highest patch of each minor replaces that of the previous minor and skips the lower patches of the same minor. */
 function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
   let replaces = ''
   let lower: string[] = []

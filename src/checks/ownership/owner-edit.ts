@@ -49,7 +49,7 @@ export function ownerEdit(
 
   const baseText = input.ownerFiles.base.get(path)
   const before = baseText === undefined || file === undefined ? undefined : readAny(file, path, baseText)
-  // Compare owners over all sources, so that moving a list between files adds nobody.
+  // Compare owners over all sources, so that moving a list between files adds no owner.
   const newOwners = result.ownersOf(path, directory)
   const oldOwners = base.ownersOf(path, directory)
   const had = new Set(owners.map(principalKey))

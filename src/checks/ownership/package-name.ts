@@ -1,4 +1,4 @@
-// Valid names for new packages, and look-alikes. Existing names are never judged, so that stricter rules lock nobody
+// Valid names for new packages, and look-alikes. Existing names are never judged, so that stricter rules lock no one
 // out.
 
 /** A package name as a Kubernetes label value: lower case, digits, inner hyphens, at most 63 characters. */

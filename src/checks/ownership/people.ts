@@ -22,7 +22,7 @@ export type Holds =
   | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
 
 export interface People {
-  /** An empty list contains nobody. */
+  /** An empty list contains no one. */
   isAmong(account: Account, principals: readonly Principal[]): Holds
   /** By list or by role on the repository. Accounts of Apps never are. */
   isMaintainer(account: Account): Holds

@@ -1,4 +1,4 @@
-// How long a request waits before it is told to come back later.
+// How long a request waits before the budget defers it.
 import type { RequestCost } from './request-cost.ts'
 import type { WorkClass } from './work-class.ts'
 

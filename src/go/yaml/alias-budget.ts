@@ -1,4 +1,4 @@
-// go-yaml's limit for documents that consist mostly of aliases.
+// go-yaml's limit for documents that consist largely of aliases.
 import type { Node } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 

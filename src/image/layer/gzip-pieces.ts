@@ -14,7 +14,7 @@ const partSize = 512 * 1024
 /** Shorter parts are compressed inline: a thread handoff costs as much. */
 const worthAThread = 65_536
 
-/** The fastest level: a catalog's cache is mostly base64 images, which higher levels hardly shrink. */
+/** The fastest level: a catalog's cache is largely base64 images, which higher levels hardly shrink. */
 const options: ZlibOptions = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 const inThread = promisify<Uint8Array, ZlibOptions, Uint8Array>(deflateRaw)
 

@@ -50,7 +50,7 @@ const place = () =>
     app: {
       settings: readSettings({}),
       store: { ...scene.store, recordVerdict: async () => undefined, observe: async () => 0 },
-      registries: { forOneLook: () => () => Promise.reject(new Error('nobody asks')) },
+      registries: { forOneLook: () => () => Promise.reject(new Error('no registry is asked')) },
       looks: {
         look: async ({ snapshot }: { snapshot: Snapshot }) => {
           looks.push(snapshot.base)

@@ -309,7 +309,7 @@ describe('an address', () => {
       await Promise.all(
         bad.map(async (it) => {
           const target = place(it)
-          // Each from an address of its own, so that none is turned away for asking too often.
+          // Each from a different client address, so that none is rate limited.
           const from = { 'x-forwarded-for': `198.51.${Math.floor(++asked / 250)}.${asked % 250}` }
           const got = await status(target, { headers: from })
           expect([target, got >= 200 && got < 500]).toEqual([target, true])
@@ -323,7 +323,7 @@ describe('an address', () => {
     expect(world.log.filter((line) => line.includes('a page could not be made'))).toEqual([])
   }, 120_000)
 
-  test('that is spelled otherwise, or says more, makes no entry of its own', async () => {
+  test('with another spelling or extra parameters makes no entry', async () => {
     const { store } = world
     let reads = 0
     const original = store.openPullRows.bind(store)
@@ -334,7 +334,7 @@ describe('an address', () => {
       const first = reads
       for (let turn = 0; turn < 20; turn++) expect(await textOf(`${ofOne}?x=${turn}&${turn}`)).toBe(made)
       expect(reads).toBe(first)
-      // Each of these is made anew, and what is cached is still that of the page itself.
+      // Each of these is rendered again; the cached entry is still that of the page.
       for (const path of ['/r/Coast/operators', '/r/coast/%6fperators', `${ofOne}?before=3`]) {
         const before = reads
         await textOf(path)

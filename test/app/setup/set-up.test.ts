@@ -166,7 +166,7 @@ describe('the credentials of a new App', () => {
     webhookSecret: 'a secret',
   }
 
-  test('go to a file that nobody else could open before, whatever was there', () => {
+  test('go to a new file that no other user could have open', () => {
     const folder = join(directory, 'kept')
     mkdirSync(folder)
     const file = join(folder, 'credentials.env')

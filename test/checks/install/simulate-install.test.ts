@@ -103,7 +103,7 @@ describe('a simulated install', () => {
       expect(accepted(simulate(chain, { content: given }))[target]).toBe('unknown')
     })
 
-    test('a bundle that nobody could read may be of any format', () => {
+    test('an unreadable bundle may be of any format', () => {
       const given = { kind: 'unknown', reason: 'the registry is away' } as const
       expect(simulate(chain, { content: given, wanted: ['RukPak plain'] }).installs).toBe('unknown')
     })
@@ -149,7 +149,7 @@ describe('a simulated install', () => {
       expect(accepted(install)).toMatchObject({ 'OLM v0': 'other format', 'RukPak plain': 'yes' })
     })
 
-    test('CRDs before that nobody could read are compared with nothing', () => {
+    test('CRDs are not compared with an unreadable earlier version', () => {
       const install = simulate(chain, {
         base: chain.slice(1),
         contentOf: ({ name, package: its }) =>
@@ -284,7 +284,7 @@ interface Simulation {
   readonly wanted?: readonly Target[]
   readonly running?: RunningCatalog
   readonly mostVersions?: number
-  /** Is told the names of the bundles that are to be opened. */
+  /** Receives the names of the bundles to open. */
   readonly opened?: string[]
 }
 

@@ -1,6 +1,6 @@
 // A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM v0 unpacks a
 // bundle, and that of the pod with which RukPak does (whose log it gives to the API), with the bundle's files from a folder; and
-// it says of images that nobody has what a kubelet would say. Of all other pods it only says that they run.
+// it reports missing images as a kubelet would. Of all other pods it only says that they run.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'

@@ -262,7 +262,7 @@ const pulls: readonly Row[] = [
     },
   },
   {
-    name: 'somebody requests changes though somebody else approves',
+    name: 'one reviewer requests changes although another approves',
     setting: 'pull_request, ≥1',
     source: 'about protected branches: who requests changes must approve, or the review must be dismissed',
     set: rule(pullRequestRule({ required_approving_review_count: 1 })),

@@ -54,7 +54,7 @@ const publication = z.object({
       wish: z.number().exactOptional(),
     })
     .exactOptional(),
-  /** A tag that somebody else moved. */
+  /** A tag that was moved outside catalog-bot. */
   strayed: z.object({ tag: z.string(), to: z.string().nullable(), since: z.number() }).exactOptional(),
   /** When base and tags were last checked. */
   lookedAt: z.number().exactOptional(),

@@ -263,7 +263,7 @@ function crdsStep(
     const { severity, isShown } = weigh(one, root.blob)
     if (severity === 'off') return []
     const says = inWords(root.blob, one)
-    // OLM v0 mostly accepts what OLM v1 refuses here.
+    // OLM v0 usually accepts what OLM v1 rejects here.
     return one.data?.['isSilent'] === true
       ? [{ kind: 'warning', says, targets: all }]
       : [

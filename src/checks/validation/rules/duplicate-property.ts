@@ -3,7 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-/** We keep only a summary of the first two, which cannot prove equality; each has rules of its own. */
+/** We keep only a summary of the first two, which cannot prove equality; each has separate rules. */
 const summarised = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({

@@ -73,7 +73,7 @@ describe('GitHub’s own merge is blocked', () => {
     expect(await ground.mergeByApi(it)).toHaveProperty('sha')
   })
 
-  test('for a squash of somebody else’s commits where signatures are required', async () => {
+  test('for a squash of another author’s commits where signatures are required', async () => {
     const it = await landing([{ type: 'required_signatures' }], { signed: true })
     expect(await ground.mergeByApi(it, 'squash')).toEqual(refused('Commits must have verified signatures.'))
     expect(await ground.mergeByApi(it, 'merge')).toHaveProperty('sha')
@@ -254,7 +254,7 @@ describe('auto-merge', () => {
     expect(it.pull).toMatchObject({ state: 'closed', merged: { by: { login: 'bob' } } })
   })
 
-  test('ends when somebody without write access pushes', async () => {
+  test('ends when a person without write access pushes', async () => {
     const it = await landing([approval])
     const { github } = ground.it
     github.allowAutoMerge(it.full)
