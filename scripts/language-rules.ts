@@ -92,11 +92,3 @@ export const rejectedPhrases: readonly (readonly [phrase: RegExp, instead: strin
   [/\bin the end\b|\bbe it\b|\bhowever (?:many|long|often)\b/i, 'plain words'],
   [/\bso (?:many|long) (?:of|a|lines|as)\b/i, 'plain words'],
 ]
-
-/**
- * Names that are contracts (tables, job kinds, configuration, JSON fields, flags) or a term of GitHub, OLM, OCI or Node, with
- * the reason. Everything else is renamed, not listed.
- */
-export const acceptedNames: Readonly<Record<string, string>> = {
-  standings: 'CSS',
-}

@@ -72,7 +72,7 @@ const spanStart = /[`[\]*_~$\\{}]/
 // Quote headers of mail programs.
 const quoteLead = /(?:wrote|schrieb|escribió|a écrit)\s*:$|^From: |^-+ *Original Message/i
 
-/** Lines of plain paragraphs near the top; skips whatever could belong to another construct. */
+/** Lines of plain paragraphs near the top; skips lines that could belong to another construct. */
 function* plainLines(body: string): Generator<string> {
   let paragraph: string[] = []
   // CommonMark's only line endings.

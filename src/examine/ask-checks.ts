@@ -1,4 +1,4 @@
-// The fourth stage: asks for reviews, commands and whatever else the checks need to know.
+// The fourth stage: asks for reviews, commands and other facts that the checks need.
 import { approvalsFromReviews, coverage } from '../checks/ownership/ownership.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { questionKey, type Question } from '../checks/questions.ts'

@@ -1,5 +1,5 @@
 // The other open pull requests that a merge would close, and what becomes of their content. GitHub marks a pull request
-// as merged when its head becomes reachable from its base branch, whatever the tree holds.
+// as merged when its head becomes reachable from its base branch, regardless of its tree.
 import type { CarriedCommits, ClosedPull } from '../change/carried-commits.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'

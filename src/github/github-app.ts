@@ -60,7 +60,7 @@ export interface GitHubApp {
   isInstalledOn(repository: RepositoryName): Promise<boolean>
   /** Rejects with a ForgeError. */
   installationOn(repository: RepositoryName): Promise<number>
-  /** The App's current permissions here, whatever its tokens say. Rejects with a ForgeError. */
+  /** The App's current permissions here, regardless of its tokens. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
   /** All installations that GitHub tells of. Rejects with a ForgeError when it tells nothing. */
   installedRepositories(): Promise<readonly InstalledRepository[]>

@@ -1,4 +1,4 @@
-// Finds and writes our App's issues. Others' issues never count as ours, whatever their text.
+// Finds and writes our App's issues. Others' issues never count as ours, regardless of their text.
 import type { Action, OwnIssue } from '../ports/forge.ts'
 import type { CommentMemory } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'

@@ -114,7 +114,7 @@ async function beginAll(
   return intents
 }
 
-/** Reads the branch whatever GitHub said, once for all where possible. */
+/** Reads the branch regardless of GitHub's answer, once for all where possible. */
 async function settleAll(
   intents: readonly Intent[],
   acted: Acted,

@@ -55,7 +55,7 @@ export interface Repository {
   treeOf(commit: CommitSha): Promise<TreeSha>
   parentsOf(commit: CommitSha): Promise<readonly CommitSha[]>
   messageOf(commit: CommitSha): Promise<string>
-  /** Fetches GitHub's test merge (`refs/pull/N/merge`), whatever base it was made on. Undefined: there is none. */
+  /** Fetches GitHub's test merge (`refs/pull/N/merge`), regardless of its base. Undefined: there is none. */
   fetchTestMerge(pull: PullNumber): Promise<CommitSha | undefined>
   /** True when `ancestor` is reachable from `commit`, or equal. */
   contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>

@@ -885,7 +885,7 @@ test('a resolution that fails at first, and a crash that ends, are no failure', 
   expect((await run()).outcome).toEqual({ verdict: 'installs' })
 })
 
-test('OLM v1: refusals that come and go are no answer, in whatever words, and one that stays is', async () => {
+test('OLM v1: refusals that come and go are no answer, in any words, and one that stays is', async () => {
   const outcomeOf = async (extension: (minute: number) => readonly object[] | undefined) => {
     await begin([...coreKinds, ...olmV1Kinds])
     const began = api.now

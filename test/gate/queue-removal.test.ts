@@ -35,7 +35,7 @@ test('each reason to leave the queue has a sentence, in both spellings of GitHub
   expect(formatRemoval(removal('failed checks'))).toBe('a required check failed in the merge queue')
 })
 
-test('what a person did holds, whatever reason stands there, unless it was merged', () => {
+test('what a person did holds, for any reason, unless it was merged', () => {
   const holding = reasons.filter((reason) => isByPerson(removal(reason, 'bob')))
   expect(reasons.filter((reason) => !holding.includes(reason))).toEqual(['MERGE', 'ALREADY_MERGED'])
   expect(reasons.filter((reason) => isByPerson(removal(reason)))).toEqual([])

@@ -249,7 +249,7 @@ describe('a landing by the merge queue', () => {
     }
     beforeEach(() => void recorded.splice(0))
 
-    test('is merged when the change is valid on the real parent, whatever stops merging now', async () => {
+    test('is merged when the change is valid on the real parent, even while merging is stopped', async () => {
       const { base, head } = (await scene.examine()).permit.landing
       const looks: unknown[] = []
       found = ({ snapshot }) => {

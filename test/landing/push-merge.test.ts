@@ -228,7 +228,7 @@ describe('a temporary branch', () => {
   const sweep = () => removeLeftStaged(name(), { ...scene.options, leaseSeconds: 60 })
   const branchOf = (ref: string) => scene.otherBranches().includes(`refs/heads/${ref}`)
 
-  test('that another person made is neither overwritten nor removed, whatever its name', async () => {
+  test('that another person made is neither overwritten nor removed, even with our prefix', async () => {
     required()
     const { permit } = await scene.examine()
     const names = [

@@ -394,7 +394,7 @@ export function storeContract(title: string, setting: Setting): void {
         expect(await waiting(repository())).toEqual([])
       })
 
-      test('wait whatever people wrote, and no word becomes another', async () => {
+      test('wait regardless of what people wrote, and no word becomes another', async () => {
         const of = repository()
         await store.putReady({ ...ready(of, 7), title: '/app\0rove \ud800', labels: ['a\0'] })
         const [first] = await store.readyPulls(of, 'main')

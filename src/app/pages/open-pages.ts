@@ -101,7 +101,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     try {
       if (address.asked.page !== 'style' && !budget.take(clientOf(request)))
         return await answer(request, response, target, address, undefined, 'too-many')
-      const who = address.asked.page === 'style' ? undefined : await signIn?.whoIs(request)
+      const who = address.asked.page === 'style' ? undefined : await signIn?.readSession(request)
       return await answer(request, response, target, address, who)
     } catch (error) {
       const trace = randomUUID()
@@ -161,7 +161,7 @@ export function openPages({ settings, store, clock, log, resume }: PagesOptions)
     }
     if (asked.page === 'sign-out' || asked.page === 'resume') return notice('not-found')
 
-    // One key per page, whatever else the request contains; older list pages are not cached.
+    // One key per page, regardless of the rest of the request; older list pages are not cached.
     const key = isShared && !query.has('before') && isCanonical(path) ? `${form} ${path}` : undefined
     const before = key === undefined ? undefined : made.get(key)
     if (before !== undefined) {

@@ -44,7 +44,7 @@ export interface Redirect {
 
 export interface SignIn {
   /** Undefined for anonymous visitors and ended sessions. */
-  whoIs(request: IncomingMessage): Promise<Session | undefined>
+  readSession(request: IncomingMessage): Promise<Session | undefined>
   begin(wanted: string | null): Redirect
   /** Undefined if this browser did not start the sign-in or GitHub rejects the code. */
   finish(request: IncomingMessage, query: URLSearchParams): Promise<Redirect | undefined>
@@ -69,7 +69,7 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
   const back = `${publicUrl}/sign-in/back`
   const set = (name: string, value: string, seconds: number) =>
     cookieHeader({ name, value, seconds, isSecure })
-  const whoIs: SignIn['whoIs'] = async ({ headers }) => {
+  const readSession: SignIn['readSession'] = async ({ headers }) => {
     const known = signedIn.safeParse(sessions.open(readCookie(headers, cookies.session, isSecure) ?? '')).data
     if (known === undefined || known.until <= now()) return undefined
     const lasting = (await store.getCached(sessionSlots, [slotOf(known)])).get(slotOf(known))
@@ -83,7 +83,7 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
     }
   }
   return {
-    whoIs,
+    readSession,
     begin(wanted) {
       const state = randomBytes(32).toString('base64url')
       const verifier = randomBytes(32).toString('base64url')
@@ -101,7 +101,7 @@ export function openSignIn({ client, clientSecret, publicUrl, store, now }: Sign
       if (!isWord(query.get('state'), begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
       const person = await client.exchange({ code, verifier: begun.verifier, back })
       if (person === undefined) return undefined
-      const before = await whoIs(request)
+      const before = await readSession(request)
       if (before !== undefined) await end(before)
       const begunNow = { ...person, word: randomBytes(16).toString('base64url') }
       await store.putCached(sessionSlots, new Map([[slotOf(begunNow), digestOf(begunNow.word)]]), session)

@@ -230,7 +230,7 @@ async function callWebhook(
   return sendWebhook({ ...order, secret: await secretOf(file), now: now() }, transport)
 }
 
-/** Checks the final tags, whatever their templates: a preview must not reach users. */
+/** Checks the final tags, regardless of their templates: a preview must not reach users. */
 function refusedTag(order: PublishOrder): string | undefined {
   if (!('tags' in order) || order.kind === 'look') return undefined
   const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'

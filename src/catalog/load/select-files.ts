@@ -1,4 +1,4 @@
-// Selects the files that belong to the catalog in a tree: all but the ignored ones, whatever their names.
+// Selects the files that belong to the catalog in a tree: all but the ignored ones, regardless of their names.
 import type { IgnoreFile } from './indexignore.ts'
 import { IgnoreRules, ignoreFileError, ignoreFileName } from './indexignore.ts'
 import { compareWalk } from '../../go/walk-order.ts'

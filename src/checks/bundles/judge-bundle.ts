@@ -43,7 +43,7 @@ function* judgeNames(
       directory: bundle.version,
       version: version.text,
     })
-  // The bundle name in the base defines the package, whatever the directory is called.
+  // The bundle name in the base defines the package, regardless of the directory's name.
   const known = sources.declared.size === 0 ? [sources.directory] : [...sources.declared]
   if (its && !known.includes(its.text))
     yield finding(bundleDirectoryOfOtherPackage, placeOf(its), {

@@ -82,7 +82,7 @@ export class Consents {
       (worst, { consent }) => (stricter(consent, worst) ? consent : worst),
       'alone',
     )
-    // Authors never make themselves owners alone, whatever the configuration allows.
+    // Authors never make themselves owners alone, even if the configuration allows it.
     if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
     // Only a maintainer may make Apps and teams owners.
     if (needed === 'owner' && requirement.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'

@@ -207,7 +207,7 @@ class Parser {
     const token = this.scanner.peek()
     frame.step = 'pair-value'
     if (!isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
-    // libyaml drops the token that ended the empty key, whatever it is.
+    // libyaml drops the token that ended the empty key, regardless of its kind.
     this.scanner.take()
     this.addEmpty(token.end)
   }

@@ -18,7 +18,7 @@ import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
-/** As `ADD` copies a checkout with the usual umask, whatever the local modes are. */
+/** As `ADD` copies a checkout with the usual umask, regardless of the local modes. */
 export const catalogModes = { directory: 0o755, file: 0o644 }
 /** The usual mode of /tmp. */
 const temporaryMode = 0o1777

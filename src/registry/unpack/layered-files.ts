@@ -69,7 +69,7 @@ export function layeredFiles(): LayeredFiles {
   }
 
   function hardLink(path: string, target: string): void {
-    // opm removes whatever has the link's name first, even its target.
+    // opm removes any entry with the link's name first, even its target.
     parentOf(path).children.delete(baseName(path))
     let source: Placed | undefined = root
     for (const part of target.split('/')) {

@@ -122,7 +122,7 @@ function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
   yield* through(gunzip, bytes)
-  // Zeros after the last member silently end gunzip's reading, whatever follows.
+  // Zeros after the last member silently end gunzip's reading, even if data follows.
   if (gunzip.bytesWritten !== bytes.length)
     throw refused('its compression is damaged (it goes on after its end)')
 }

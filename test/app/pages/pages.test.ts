@@ -552,7 +552,7 @@ describe('whoever signs in', () => {
     expect(world.resumed).toEqual([])
   })
 
-  test('acts only while GitHub takes their token, whatever is cached', async () => {
+  test('acts only while GitHub takes their token, regardless of the cache', async () => {
     const { cookie } = await signIn('ann')
     const word = await wordOf(cookie)
     await get('/r/coast/secret-operators', { headers: { cookie } })

@@ -42,9 +42,9 @@ test('a browser that began it comes back to where it was, with a session', async
     expect.stringContaining('__Host-catalog-bot-way=; Path=/; Max-Age=0'),
   ])
   const session = from(done?.cookies[0]?.split(';')[0] ?? '')
-  expect(await signIn.whoIs(session)).toMatchObject({ login: 'ann' })
+  expect(await signIn.readSession(session)).toMatchObject({ login: 'ann' })
   time.now += 3600_000
-  expect(await signIn.whoIs(session)).toBeUndefined()
+  expect(await signIn.readSession(session)).toBeUndefined()
 })
 
 test.each([
@@ -67,7 +67,7 @@ test('who took too long, or never began, does not get in', async () => {
 
 test('a session is no way back, and a way back no session', async () => {
   const { cookie } = begin()
-  expect(await signIn.whoIs(from(cookie.replace('-way=', '-session=')))).toBeUndefined()
+  expect(await signIn.readSession(from(cookie.replace('-way=', '-session=')))).toBeUndefined()
 })
 
 async function begunSession(by = signIn, also = '') {
@@ -78,31 +78,31 @@ async function begunSession(by = signIn, also = '') {
 
 test('a session that was ended is ended on every instance, after a restart, and no other is', async () => {
   const [mine, other] = [await begunSession(), await begunSession()]
-  const session = await signIn.whoIs(from(mine))
+  const session = await signIn.readSession(from(mine))
   if (session === undefined) throw new Error('there is no session')
   const elsewhere = openSignIn({ ...options, store })
-  expect(await elsewhere.whoIs(from(mine))).toMatchObject({ login: 'ann' })
+  expect(await elsewhere.readSession(from(mine))).toMatchObject({ login: 'ann' })
   revoked.length = 0
   await signIn.end(session)
   expect(revoked).toEqual(['ghu_token'])
   for (const instance of [signIn, elsewhere, openSignIn({ ...options, store })]) {
-    expect(await instance.whoIs(from(mine))).toBeUndefined()
-    expect(await instance.whoIs(from(other))).toMatchObject({ login: 'ann' })
+    expect(await instance.readSession(from(mine))).toBeUndefined()
+    expect(await instance.readSession(from(other))).toMatchObject({ login: 'ann' })
   }
 })
 
 test('a session that the store does not know is none, though its seal is right', async () => {
   const mine = await begunSession()
   const empty = openSignIn({ ...options, store: openMemoryCache({ now: () => time.now }) })
-  expect(await empty.whoIs(from(mine))).toBeUndefined()
+  expect(await empty.readSession(from(mine))).toBeUndefined()
 })
 
 test('signing in ends the session that the browser had', async () => {
   const before = await begunSession()
   revoked.length = 0
   const after = await begunSession(signIn, before)
-  expect(await signIn.whoIs(from(before))).toBeUndefined()
-  expect(await signIn.whoIs(from(after))).toMatchObject({ login: 'ann' })
+  expect(await signIn.readSession(from(before))).toBeUndefined()
+  expect(await signIn.readSession(from(after))).toMatchObject({ login: 'ann' })
   expect(revoked).toEqual(['ghu_token'])
 })
 
@@ -128,7 +128,7 @@ test('where the store does not take it, signing out fails, and the token ends al
     ...options,
     store: { ...store, putCached: () => Promise.reject(new Error('the store is away')) },
   })
-  const session = await broken.whoIs(from(mine))
+  const session = await broken.readSession(from(mine))
   if (session === undefined) throw new Error('there is no session')
   revoked.length = 0
   await expect(broken.end(session)).rejects.toThrow('away')

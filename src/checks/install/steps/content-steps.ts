@@ -189,7 +189,7 @@ function renderingStep(readable: readonly ReadBundle[], weigh: WeighFinding): In
     const { rendering, rukPak } = content.facts
     const isRegistry = rendering.format === 'registry+v1'
     const renderers = isRegistry ? own.filter((target) => target === 'OLM v1') : own
-    // OLM v1 refuses the bundle whatever severity the configuration sets.
+    // OLM v1 rejects the bundle regardless of the configured severity.
     const areShown =
       rendering.findings.length > 0 &&
       rendering.findings.map((one) => weigh(one, blob).isShown).every(Boolean)
